@@ -1,0 +1,77 @@
+"""Starting a process of the stack, so that it dies with the supervisor."""
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from api.stack.accounts import Account
+from api.stack.logs import open_log
+from passgrid.process import die_with_parent
+
+
+def start_process(
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    death_signal: int,
+    account: Account | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path = Path("/"),
+    keep_open: Iterable[int] = (),
+    umask: int = -1,
+) -> subprocess.Popen[bytes]:
+    """Start a child of this process and return it. Call it from the main thread only (see `die_with_parent`).
+
+    The child gets `death_signal` when we die, runs in a process group of its own, out of reach of the user's Ctrl-C,
+    and writes both its streams to the end of `log`. `account` is whom it runs as, None for ourselves; `keep_open` are
+    file descriptors it inherits; `umask` -1 leaves ours.
+    """
+    with open_log(log) as stream:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=environment,
+            pass_fds=tuple(keep_open),
+            process_group=0,
+            umask=umask,
+            preexec_fn=die_with_us(death_signal),
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+        )
+
+
+def die_with_us(death_signal: int) -> Callable[[], None]:
+    """Return the `preexec_fn` of a child that dies with this process and blocks no signals."""
+    return partial(_prepare, death_signal, os.getpid())
+
+
+def _prepare(death_signal: int, parent: int) -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the supervisor blocks some, and exec would keep them so
+    die_with_parent(death_signal, parent)
+
+
+def python_module(module: str, *arguments: str) -> tuple[str, ...]:
+    """Return the command that runs a module with this interpreter.
+
+    `-P` keeps the current folder out of `sys.path`: a user's folder may well have an `api` or `workers` in it.
+    """
+    return (sys.executable, "-P", "-m", module, *arguments)
+
+
+def python_environment() -> dict[str, str]:
+    """Return our environment, with this source tree on PYTHONPATH when Passgrid is not installed but run from it."""
+    environment = dict(os.environ)
+    tree = str(Path(__file__).resolve().parents[2])
+    if tree not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
+        known = environment.get("PYTHONPATH", "").split(os.pathsep)
+        environment["PYTHONPATH"] = os.pathsep.join([tree, *(entry for entry in known if entry and entry != tree)])
+    return environment

@@ -1,0 +1,1 @@
+"""Recordings: one attempt in one reviewable file."""

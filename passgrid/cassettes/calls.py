@@ -1,0 +1,41 @@
+"""The tool calls of a cassette, each with the answer it got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from passgrid.cassettes.format import BrokenCassette, Cassette
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One call as the model made it, and its answer: a result, an error, or a text of the agent library."""
+
+    server: str
+    tool: str
+    arguments: Any
+    result: Any
+    error: str | None
+    library: str | None
+
+
+def recorded_calls(cassette: Cassette) -> Iterator[RecordedCall]:
+    """Every answered call in order of request. Raises `BrokenCassette` where an answer belongs to no call."""
+    asked: list[dict[str, Any]] = []
+    for step in cassette.steps:
+        if "model" in step:
+            asked = [part for part in step["model"]["parts"] if "call" in part]
+        for call in sorted(step.get("calls", ()), key=lambda call: call["call"]):
+            if call["call"] >= len(asked):
+                raise BrokenCassette(f"an answer to call {call['call']}, but the turn made {len(asked)}")
+            part = asked[call["call"]]
+            yield RecordedCall(
+                server=call.get("server", ""),
+                tool=part["call"],
+                arguments=part["args"],
+                result=call.get("result"),
+                error=call.get("error"),
+                library=call.get("library"),
+            )

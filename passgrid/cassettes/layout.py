@@ -1,0 +1,74 @@
+"""Where cassettes lie in a suite: `cassettes/<label>/<prompt>/<scenario>/<sample>.json`, payloads beside the labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from passgrid.cassettes.format import Cassette, write_cassette
+from passgrid.cassettes.payloads import packed
+
+PAYLOADS = "payloads"
+
+
+@dataclass(frozen=True, slots=True)
+class CassetteFolder:
+    """The recordings of one suite."""
+
+    suite: Path
+
+    @property
+    def root(self) -> Path:
+        """The folder of all recordings and payloads."""
+        return self.suite / "cassettes"
+
+    def path(self, label: str, prompt: str, scenario: str, sample: int) -> Path:
+        """Where the recording of one attempt lies, whether or not it exists."""
+        return self.root / label / prompt / scenario / f"{sample}.json"
+
+    def payload(self, name: str) -> bytes:
+        """The bytes of a payload; raises `KeyError` where there is none of that name."""
+        if os.sep in name or name.startswith("."):
+            raise KeyError(name)
+        try:
+            return (self.root / PAYLOADS / name).read_bytes()
+        except FileNotFoundError:
+            raise KeyError(name) from None
+
+    def labels(self) -> list[str]:
+        """Every label something was recorded under."""
+        if not self.root.is_dir():
+            return []
+        return sorted(folder.name for folder in self.root.iterdir() if folder.is_dir() and folder.name != PAYLOADS)
+
+    def recordings(self, label: str, prompt: str, scenario: str) -> int:
+        """How many attempts are recorded without a gap: samples 0 up to this number."""
+        count = 0
+        while self.path(label, prompt, scenario, count).is_file():
+            count += 1
+        return count
+
+    def files(self) -> Iterator[Path]:
+        """Every cassette file, sorted."""
+        for label in self.labels():
+            yield from sorted((self.root / label).glob("*/*/*.json"))
+
+    def write(self, cassette: Cassette) -> Path:
+        """Store a recording and its payloads; a file appears whole or not at all."""
+        light, payloads = packed(cassette)
+        for name, data in payloads.items():
+            target = self.root / PAYLOADS / name
+            if not target.exists():
+                _write_whole(target, data)
+        path = self.path(cassette.label, cassette.prompt, cassette.scenario, cassette.sample)
+        _write_whole(path, write_cassette(light))
+        return path
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_bytes(data)
+    os.replace(partial, path)

@@ -1,0 +1,123 @@
+"""Large or repeated values, stored once per suite by content hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from passgrid.cassettes.format import BrokenCassette, Cassette, Payloads
+from passgrid.identity import content_hash
+
+REFERENCE = "$payload"
+WORTH_A_PAYLOAD = 1024
+"""Values of at least so many bytes become payloads."""
+
+
+def payload_file(value: Any) -> tuple[str, bytes]:
+    """The name and bytes of the payload that stands for `value`: text as it is, everything else as indented JSON."""
+    if isinstance(value, str):
+        data, suffix = value.encode(), "txt"
+    else:
+        data, suffix = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n", "json"
+    return f"{content_hash(data)}.{suffix}", data
+
+
+def references(value: Any) -> Iterator[str]:
+    """Every payload name that stands somewhere in a JSON value."""
+    if isinstance(value, dict):
+        if set(value) == {REFERENCE}:
+            yield value[REFERENCE]
+            return
+        for item in value.values():
+            yield from references(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from references(item)
+
+
+def read_payload(name: str, payloads: Payloads) -> Any:
+    """The value a payload name stands for.
+
+    Raises `BrokenCassette` where the payload is missing, or its bytes are not those its name promises.
+    """
+    try:
+        data = payloads(name)
+    except KeyError:
+        raise BrokenCassette(f"its payload {name} is missing") from None
+    digest, _, suffix = name.partition(".")
+    if content_hash(data) != digest:
+        raise BrokenCassette(f"its payload {name} does not have the content its name promises")
+    return data.decode() if suffix == "txt" else orjson.loads(data)
+
+
+def resolved(value: Any, payloads: Mapping[str, Any]) -> Any:
+    """`value` with every reference replaced by what `payloads` holds for it."""
+    if isinstance(value, dict):
+        if len(value) == 1 and REFERENCE in value:
+            return payloads[value[REFERENCE]]
+        return {key: resolved(item, payloads) for key, item in value.items()}
+    if isinstance(value, list):
+        return [resolved(item, payloads) for item in value]
+    return value
+
+
+def resolve(cassette: Cassette, payloads: Payloads) -> Cassette:
+    """The cassette with its values in place, ready to replay. Raises `BrokenCassette`."""
+    document = cassette.to_document()
+    values = {name: read_payload(name, payloads) for name in set(references(document))}
+    if not values:
+        return cassette
+    return Cassette(
+        scenario=cassette.scenario,
+        label=cassette.label,
+        prompt=cassette.prompt,
+        sample=cassette.sample,
+        source=cassette.source,
+        system=resolved(cassette.system, values),
+        tools=resolved(cassette.tools, values),
+        steps=tuple(resolved(step, values) for step in cassette.steps),
+        ending=cassette.ending,
+        verdicts=cassette.verdicts,
+        workspace=resolved(dict(cassette.workspace), values),
+    )
+
+
+def packed(cassette: Cassette) -> tuple[Cassette, dict[str, bytes]]:
+    """The cassette with its large values moved out, and the payload files that hold them."""
+    files: dict[str, bytes] = {}
+
+    def move_out(value: Any, always: bool = False) -> Any:
+        size = len(value) if isinstance(value, str) else len(orjson.dumps(value))
+        if not always and size < WORTH_A_PAYLOAD:
+            return value
+        name, data = payload_file(value)
+        files[name] = data
+        return {REFERENCE: name}
+
+    def lightened(step: dict[str, Any]) -> dict[str, Any]:
+        if "calls" not in step:
+            return step
+        calls = [
+            {key: move_out(value) if key in {"result", "error"} else value for key, value in call.items()}
+            for call in step["calls"]
+        ]
+        return {"calls": calls}
+
+    changed = {path: move_out(text) for path, text in cassette.workspace.get("changed", {}).items()}
+    workspace = {**cassette.workspace, "changed": changed} if cassette.workspace else {}
+    light = Cassette(
+        scenario=cassette.scenario,
+        label=cassette.label,
+        prompt=cassette.prompt,
+        sample=cassette.sample,
+        source=cassette.source,
+        system=cassette.system if cassette.system is None else move_out(cassette.system, always=True),
+        tools=move_out(cassette.tools, always=True),
+        steps=tuple(lightened(step) for step in cassette.steps),
+        ending=cassette.ending,
+        verdicts=cassette.verdicts,
+        workspace=workspace,
+    )
+    return light, files

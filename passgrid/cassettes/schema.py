@@ -1,0 +1,108 @@
+"""The published JSON Schema of a cassette file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from passgrid.cassettes.format import FORMAT, VERSION
+
+_NAME = {"type": "string", "minLength": 1}
+_PAYLOAD = {
+    "type": "object",
+    "properties": {"$payload": {"type": "string", "pattern": r"^[0-9a-f]{64}\.(txt|json)$"}},
+    "required": ["$payload"],
+    "additionalProperties": False,
+}
+_COUNT = {"type": ["integer", "null"], "minimum": 0}
+_MODEL_PART = {
+    "type": "object",
+    "oneOf": [
+        {"required": ["text"], "properties": {"text": {"type": "string"}}},
+        {"required": ["thinking"], "properties": {"thinking": {"type": "string"}}},
+        {"required": ["image", "media_type"]},
+        {"required": ["call", "id", "args"], "properties": {"call": _NAME, "id": {"type": "string"}}},
+    ],
+}
+_MODEL_TURN = {
+    "type": "object",
+    "properties": {
+        "parts": {"type": "array", "items": _MODEL_PART},
+        "usage": {
+            "type": "object",
+            "properties": {name: _COUNT for name in ("input", "output", "cache_read", "cache_write")},
+            "additionalProperties": False,
+        },
+        "served": {"type": ["string", "null"], "description": "The model id the provider says it served."},
+        "finish": {"type": ["string", "null"]},
+        "cost_usd": {"type": ["number", "null"], "minimum": 0},
+        "ms": {"type": ["number", "null"], "minimum": 0, "description": "How long the provider took."},
+    },
+    "required": ["parts"],
+    "additionalProperties": False,
+}
+_CALL = {
+    "type": "object",
+    "properties": {
+        "call": {"type": "integer", "minimum": 0},
+        "server": {"type": "string"},
+        "result": {},
+        "error": {"type": ["string", "object"]},
+        "library": _NAME,
+        "answered": {"type": "integer", "minimum": 0},
+        "ms": {"type": ["number", "null"], "minimum": 0},
+    },
+    "required": ["call"],
+    "oneOf": [{"required": ["result"]}, {"required": ["error"]}, {"required": ["library"]}],
+    "additionalProperties": False,
+}
+
+
+def cassette_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of a cassette file, for editors and for everyone who reads them elsewhere."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Passgrid cassette",
+        "type": "object",
+        "properties": {
+            "format": {"const": FORMAT},
+            "version": {"const": VERSION},
+            "scenario": _NAME,
+            "label": _NAME,
+            "prompt": _NAME,
+            "sample": {"type": "integer", "minimum": 0},
+            "source": {"type": "object", "required": ["model", "tool"]},
+            "system": {"anyOf": [{"type": ["string", "null"]}, _PAYLOAD]},
+            "tools": {"anyOf": [{"type": "array"}, _PAYLOAD]},
+            "steps": {
+                "type": "array",
+                "items": {
+                    "oneOf": [
+                        {"required": ["user"], "properties": {"user": {"type": ["string", "array"]}}},
+                        {"required": ["model"], "properties": {"model": _MODEL_TURN}},
+                        {"required": ["calls"], "properties": {"calls": {"type": "array", "items": _CALL}}},
+                        {"required": ["feedback"], "properties": {"feedback": _NAME}},
+                    ],
+                    "type": "object",
+                    "maxProperties": 1,
+                },
+            },
+            "ending": {
+                "type": "object",
+                "properties": {"outcome": {"enum": ["completed", "limit"]}, "limit": _NAME},
+                "required": ["outcome"],
+                "additionalProperties": False,
+            },
+            "verdicts": {"type": "object"},
+            "workspace": {
+                "type": "object",
+                "properties": {"changed": {"type": "object"}, "deleted": {"type": "array", "items": _NAME}},
+                "additionalProperties": False,
+            },
+            "hash": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        },
+        "required": [
+            "format", "version", "scenario", "label", "prompt", "sample", "source", "system", "tools", "steps",
+            "ending", "hash",
+        ],
+        "additionalProperties": False,
+    }  # fmt: skip

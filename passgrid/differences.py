@@ -1,0 +1,52 @@
+"""The first difference between what was recorded and what came, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+SHOWN = 80
+"""Characters of each side that are shown."""
+
+
+def first_difference(recorded: Any, received: Any, path: str = "$") -> str | None:
+    """Where and how two JSON values first differ, None when they are equal; integral floats equal integers."""
+    if isinstance(recorded, dict) and isinstance(received, dict):
+        for key in [*recorded, *(key for key in received if key not in recorded)]:
+            place = f"{path}.{key}" if str(key).isidentifier() else f'{path}["{key}"]'
+            if key not in received:
+                return f"{place}: recorded {_shown(recorded[key])}, now missing"
+            if key not in recorded:
+                return f"{place}: not recorded, now {_shown(received[key])}"
+            if difference := first_difference(recorded[key], received[key], place):
+                return difference
+        return None
+    if isinstance(recorded, list) and isinstance(received, list):
+        for i, (left, right) in enumerate(zip(recorded, received, strict=False)):
+            if difference := first_difference(left, right, f"{path}[{i}]"):
+                return difference
+        if len(recorded) != len(received):
+            return f"{path}: recorded {len(recorded)} items, now {len(received)}"
+        return None
+    if isinstance(recorded, str) and isinstance(received, str):
+        return None if recorded == received else f"{path}: {text_difference(recorded, received)}"
+    if type(recorded) is not type(received) and bool in {type(recorded), type(received)}:
+        return f"{path}: recorded {_shown(recorded)}, now {_shown(received)}"
+    return None if recorded == received else f"{path}: recorded {_shown(recorded)}, now {_shown(received)}"
+
+
+def text_difference(recorded: str, received: str) -> str:
+    """How two different texts first differ, with a little of both around the place."""
+    at = next(
+        (i for i, (left, right) in enumerate(zip(recorded, received, strict=False)) if left != right),
+        min(len(recorded), len(received)),
+    )
+    start = max(0, at - 10)
+    end = start + SHOWN
+    return f"at character {at}: recorded {_shown(recorded[start:end])}, now {_shown(received[start:end])}"
+
+
+def _shown(value: Any) -> str:
+    text = orjson.dumps(value, default=str).decode()
+    return text if len(text) <= SHOWN + 2 else text[:SHOWN] + "…"

@@ -1,0 +1,132 @@
+"""Which attempts a matrix wants: cells, samples and their content-addressed ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from passgrid.identity import short_id
+from passgrid.model_reference import ModelReference
+from passgrid.scenario import Scenario
+
+
+class Mode(StrEnum):
+    """What is live (design: words)."""
+
+    REPLAY = "replay"
+    SANDBOX = "sandbox"
+    LIVE = "live"
+    DRIFT = "drift"
+
+    @property
+    def needs_recorded_model(self) -> bool:
+        """Whether the model's turns come from cassettes in this mode."""
+        return self in {Mode.REPLAY, Mode.DRIFT}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A named system prompt."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """The versions an attempt's course may depend on."""
+
+    passgrid: str
+    pydantic_ai: str
+    mcp: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What is compared: one combination of every axis but the scenario."""
+
+    model: ModelReference
+    prompt: Prompt
+    target: str = "default"
+    fault: str = "none"
+    mitigation: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One combination of all axes."""
+
+    arm: Arm
+    suite: str
+    scenario: Scenario
+    cell_id: str
+    facts: dict[str, Any]
+    """What decides the course of its attempts, sample and cassette aside."""
+
+    def attempt_id(self, sample: int, cassette_hash: str | None) -> str:
+        """The id of sample number `sample`; the cassette's hash belongs to it in replay and drift."""
+        return short_id([self.cell_id, sample, cassette_hash])
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One of a cell's k samples."""
+
+    attempt_id: str
+    cell: Cell
+    sample: int
+    cassette_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """model × prompt × scenario (× target, fault, mitigation), each k times."""
+
+    suite: str
+    scenarios: tuple[Scenario, ...]
+    arms: tuple[Arm, ...]
+    mode: Mode
+    k: int
+    label: str
+    harness: Harness
+
+    def cells(self) -> list[Cell]:
+        """Every cell, scenarios outermost, in the order given."""
+        return [self._cell(arm, scenario) for scenario in self.scenarios for arm in self.arms]
+
+    def _cell(self, arm: Arm, scenario: Scenario) -> Cell:
+        facts: dict[str, Any] = {
+            "suite": self.suite,
+            "scenario": scenario.name,
+            **scenario.trajectory_facts(),
+            "prompt": arm.prompt.text,
+            "prompt_name": arm.prompt.name,
+            "model": str(arm.model),
+            "target": arm.target,
+            "fault": arm.fault,
+            "mitigation": arm.mitigation,
+            "mode": self.mode,
+        }
+        return Cell(arm, self.suite, scenario, short_id(facts), facts)
+
+    def run_id(self, cells: Sequence[Cell]) -> str:
+        """The run this matrix is: k is not in it, so a larger k extends the same run.
+
+        Label, target and harness are in it, so that another label, or an upgrade, measures again.
+        """
+        harness = {"passgrid": self.harness.passgrid, "pydantic_ai": self.harness.pydantic_ai, "mcp": self.harness.mcp}
+        return short_id([sorted(cell.cell_id for cell in cells), self.label, harness])
+
+    def attempts(self, cells: Sequence[Cell], cassette_of: Callable[[Cell, int], str | None]) -> Iterator[Attempt]:
+        """Every attempt, sample by sample, so that a run broken off early has seen every cell.
+
+        Args:
+            cells: as `cells()` gave them.
+            cassette_of: the hash of the recording that sample i of a cell replays; None when nothing is replayed.
+        """
+        for sample in range(self.k):
+            for cell in cells:
+                cassette_hash = cassette_of(cell, sample)
+                yield Attempt(cell.attempt_id(sample, cassette_hash), cell, sample, cassette_hash)

@@ -1,0 +1,101 @@
+"""Tools of live MCP servers: a fresh session per attempt, closed with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+from pydantic_ai import RunContext
+from pydantic_ai.mcp import MCPToolset
+from pydantic_ai.toolsets.abstract import ToolsetTool
+
+from passgrid.scenario import HttpServer, StdioServer
+from passgrid.tools.way import OfferedTool
+
+INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
+"""What a server's process gets of our environment; everything else it needs stands in the scenario."""
+
+
+class ToolNameConflict(Exception):
+    """Two servers offer a tool of one name: the agent could not tell them apart."""
+
+
+class LiveTools:
+    """The tool side of live servers."""
+
+    answered = "live"
+
+    def __init__(self, toolsets: Mapping[str, MCPToolset[Any]]) -> None:
+        self._toolsets = toolsets
+        self._tools: dict[str, ToolsetTool[Any]] = {}
+
+    async def offered(self, ctx: RunContext[Any]) -> Sequence[OfferedTool]:
+        """Everything the servers list, server by server. Raises `ToolNameConflict`."""
+        offered: list[OfferedTool] = []
+        for server, toolset in self._toolsets.items():
+            for name, tool in (await toolset.get_tools(ctx)).items():
+                if name in self._tools:
+                    raise ToolNameConflict(f"two servers offer a tool called {name}; one of them is {server}")
+                self._tools[name] = tool
+                offered.append(OfferedTool(server, tool.tool_def))
+        return offered
+
+    async def call(self, tool: OfferedTool, arguments: dict[str, Any], ctx: RunContext[Any]) -> Any:
+        """Ask the server; raises what its client raises."""
+        name = tool.definition.name
+        return await self._toolsets[tool.server].call_tool(name, arguments, ctx, self._tools[name])
+
+
+@contextlib.asynccontextmanager
+async def live_tools(
+    servers: Mapping[str, StdioServer | HttpServer], suite: Path | None, workspace: Path | None
+) -> AsyncIterator[LiveTools]:
+    """Start or connect to every server of a scenario, and close or end them all at the end."""
+    places = {"suite": suite, "workspace": workspace}
+    async with contextlib.AsyncExitStack() as stack:
+        toolsets: dict[str, MCPToolset[Any]] = {}
+        for name, server in servers.items():
+            toolset = _toolset(name, server, places)
+            toolsets[name] = await stack.enter_async_context(toolset)
+        yield LiveTools(toolsets)
+
+
+def _toolset(name: str, server: StdioServer | HttpServer, places: Mapping[str, Path | None]) -> MCPToolset[Any]:
+    if isinstance(server, HttpServer):
+        return MCPToolset(
+            server.url,
+            headers={key: filled(value, places) for key, value in server.headers.items()} or None,
+            id=name,
+            tool_error_behavior="failed",
+        )
+    parameters = StdioServerParameters(
+        command=sys.executable if server.command == "python" else server.command,
+        args=[filled(arg, places) for arg in server.args],
+        env=_environment({key: filled(value, places) for key, value in server.env.items()}),
+        cwd=str(places["workspace"]) if places["workspace"] else None,
+    )
+    return MCPToolset(stdio_client(parameters), id=name, tool_error_behavior="failed")
+
+
+def filled(text: str, places: Mapping[str, Path | None]) -> str:
+    """`text` with ${workspace}, ${suite} and ${env:NAME} replaced."""
+    for place, path in places.items():
+        if path is not None:
+            text = text.replace(f"${{{place}}}", str(path))
+    while (start := text.find("${env:")) != -1 and (end := text.find("}", start)) != -1:
+        text = text[:start] + os.environ.get(text[start + 6 : end], "") + text[end + 1 :]
+    return text
+
+
+def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+    environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    # Programs of our own environment are found first: servers are often installed beside us.
+    own = str(Path(sys.executable).parent)
+    environment["PATH"] = os.pathsep.join([own, environment.get("PATH", os.defpath)])
+    return environment | dict(extra)

@@ -1,0 +1,111 @@
+"""The way of one tool call: counted against the limits, answered by a source, and written into the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic_ai import RunContext, ToolFailed
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets.abstract import AbstractToolset, ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
+
+from passgrid.endings import AttemptEnded
+from passgrid.messages import plain_content
+from passgrid.meter import Meter
+from passgrid.transcript import ToolCallRecord
+
+UNLIMITED_RETRIES = 1_000_000
+"""Errors are for the agent to deal with; what ends an attempt are the limits of its scenario."""
+
+_ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool an agent may call, and the server it belongs to."""
+
+    server: str
+    definition: ToolDefinition
+
+
+class ToolSource(Protocol):
+    """Something that can answer tool calls: a recording, or live servers."""
+
+    answered: str
+    """What the journal says of an answer from here: live, recorded, …"""
+
+    async def offered(self, ctx: RunContext[Any]) -> Sequence[OfferedTool]:
+        """The tools, in the order the servers list them."""
+        ...
+
+    async def call(self, tool: OfferedTool, arguments: dict[str, Any], ctx: RunContext[Any]) -> Any:
+        """The answer. Raises `ToolFailed` for an error the agent is to see, `ReplayMiss` for what is not recorded."""
+        ...
+
+
+class ToolWay(AbstractToolset[Any]):
+    """The one toolset an agent gets. Answers come from `source`; every call leaves a journal row in the meter."""
+
+    def __init__(self, source: ToolSource, meter: Meter, only: Sequence[str] | None = None) -> None:
+        self._source = source
+        self._meter = meter
+        self._only = None if only is None else frozenset(only)
+        self._tools: dict[str, ToolsetTool[Any]] | None = None
+        self.offered: dict[str, OfferedTool] = {}
+
+    @property
+    def id(self) -> str | None:
+        """One toolset an attempt, so one name is enough."""
+        return "tools"
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        """What the source offers, without what the scenario leaves out; listed once an attempt."""
+        if self._tools is None:
+            for tool in await self._source.offered(ctx):
+                if self._only is None or tool.definition.name in self._only:
+                    self.offered[tool.definition.name] = tool
+            self._tools = {
+                name: ToolsetTool(
+                    toolset=self, tool_def=tool.definition, max_retries=UNLIMITED_RETRIES, args_validator=_ANY_OBJECT
+                )
+                for name, tool in self.offered.items()
+            }
+        return self._tools
+
+    async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
+        """Answer one call and write its journal row, however it ends."""
+        meter, offered = self._meter, self.offered[name]
+        asked = meter.begin_call(name)
+        started = meter.now_ms()
+        answered, result, error_text, came_back = self._source.answered, None, None, False
+        try:
+            result = await self._source.call(offered, tool_args, ctx)
+            came_back = True
+        except ToolFailed as failure:
+            error_text = str(plain_content(failure.message))
+            came_back = True
+            raise
+        except AttemptEnded as ending:
+            answered, error_text = "missed", str(ending)
+            raise meter.end(ending) from None
+        finally:
+            ended = meter.now_ms()
+            meter.tool_calls.append(
+                ToolCallRecord(
+                    turn=meter.turns,
+                    server=offered.server,
+                    tool=name,
+                    arguments=tool_args,
+                    result=error_text if error_text is not None else plain_content(result),
+                    answered=answered,
+                    error=error_text is not None,
+                    error_text=error_text,
+                    started_ms=started,
+                    duration_ms=round(ended - started, 3) if came_back else None,
+                    asked=asked,
+                    answered_at=meter.answer_position() if came_back else None,
+                )
+            )
+        return result
