@@ -62,8 +62,7 @@ class Cell:
     suite: str
     scenario: Scenario
     cell_id: str
-    facts: dict[str, Any]
-    """What decides the course of its attempts, sample and cassette aside."""
+    """Hash of what decides the course of its attempts, sample and cassette aside."""
 
     def attempt_id(self, sample: int, cassette_hash: str | None) -> str:
         """The id of sample number `sample`; the cassette's hash belongs to it in replay and drift."""
@@ -81,24 +80,40 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
-    """model × prompt × scenario (× target, fault, mitigation), each k times."""
+class SuiteSlice:
+    """The scenarios a matrix takes from one suite, and the prompts it meets them with."""
 
     suite: str
     scenarios: tuple[Scenario, ...]
-    arms: tuple[Arm, ...]
+    prompts: tuple[Prompt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """model × prompt × scenario (× target, fault, mitigation), each k times."""
+
+    slices: tuple[SuiteSlice, ...]
+    models: tuple[ModelReference, ...]
     mode: Mode
     k: int
     label: str
     harness: Harness
+    targets: tuple[str, ...] = ("default",)
 
     def cells(self) -> list[Cell]:
         """Every cell, scenarios outermost, in the order given."""
-        return [self._cell(arm, scenario) for scenario in self.scenarios for arm in self.arms]
+        return [
+            self._cell(Arm(model, prompt, target), part.suite, scenario)
+            for part in self.slices
+            for scenario in part.scenarios
+            for model in self.models
+            for prompt in part.prompts
+            for target in self.targets
+        ]
 
-    def _cell(self, arm: Arm, scenario: Scenario) -> Cell:
+    def _cell(self, arm: Arm, suite: str, scenario: Scenario) -> Cell:
         facts: dict[str, Any] = {
-            "suite": self.suite,
+            "suite": suite,
             "scenario": scenario.name,
             **scenario.trajectory_facts(),
             "prompt": arm.prompt.text,
@@ -109,7 +124,7 @@ class Matrix:
             "mitigation": arm.mitigation,
             "mode": self.mode,
         }
-        return Cell(arm, self.suite, scenario, short_id(facts), facts)
+        return Cell(arm, suite, scenario, short_id(facts))
 
     def run_id(self, cells: Sequence[Cell]) -> str:
         """The run this matrix is: k is not in it, so a larger k extends the same run.

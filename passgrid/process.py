@@ -8,7 +8,7 @@ import sys
 _PR_SET_PDEATHSIG = 1
 
 # Loaded here and not in the function: between fork and exec nothing may take a lock that another thread held.
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent(death_signal: int = signal.SIGKILL, parent: int | None = None) -> None:
@@ -21,7 +21,7 @@ def die_with_parent(death_signal: int = signal.SIGKILL, parent: int | None = Non
     parent: the pid of the parent, if known. If it has died before this call, the process ends at once.
     Raises OSError when the kernel refuses.
     """
-    if _libc is None:
+    if not sys.platform.startswith("linux"):
         return
     if _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")

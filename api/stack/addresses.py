@@ -59,7 +59,8 @@ def external_addresses(environment: Mapping[str, str] | None = None) -> Addresse
         if not database:
             present, missing = missing, present
         raise StackError(
-            f"{present} is set, but {missing} is not.", f"Set {missing} too, or unset {present} to use the embedded stack."
+            f"{present} is set, but {missing} is not.",
+            f"Set {missing} too, or unset {present} to use the embedded stack.",
         )
     if re.match(r"postgres(ql)?://", database):  # what most hosters hand out; SQLAlchemy wants the driver named
         database = "postgresql+psycopg://" + database.split("://", 1)[1]

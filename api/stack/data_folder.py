@@ -7,7 +7,7 @@ opening root's folders to everybody, we open the data folder ourselves and let t
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ class OpenedFolder:
 
 
 @contextmanager
-def opened_for(folder: Path, account: Account | None) -> Iterator[OpenedFolder]:
+def opened_for(folder: Path, account: Account | None) -> Generator[OpenedFolder]:
     """Yield `folder` as `account` can reach it; the server may be started any number of times inside."""
     if can_enter(folder.parent, account):
         yield OpenedFolder(str(folder), ())

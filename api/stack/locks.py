@@ -7,8 +7,7 @@ locks a file that another process has just unlinked would be alone with it.
 import fcntl
 import os
 import time
-import uuid
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ def try_lock(path: Path) -> int | None:
 
 
 @contextmanager
-def gate(home: Home, timeout: float = 30.0) -> Iterator[None]:
+def gate(home: Home, timeout: float = 30.0) -> Generator[None]:
     """Be the only process of this home that decides about joining, starting or ending; for moments only.
 
     Raises StackError when another process has not finished its own decision after `timeout` seconds.
@@ -85,7 +84,7 @@ def add_user(home: Home) -> UserLock:
     """Register this process as a user of the stack. Call it inside the gate."""
     folder = _users(home)
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    path = folder / f"{os.getpid()}-{os.urandom(4).hex()}"
     descriptor = try_lock(path)
     if descriptor is None:
         raise StackError(f"{path} is locked by somebody else.", "Try again.")

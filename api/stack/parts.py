@@ -1,16 +1,16 @@
 """What a supervisor is assembled from, by name: so that starting one imports none of it, and tests can replace it."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from api.stack.services import Service
+if TYPE_CHECKING:
+    from api.stack.services import Service
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Names of the form `module:attribute` of what the supervisor calls and runs."""
+    """Names of the form `module:attribute` of what the supervisor calls and runs, and how long it lingers."""
 
     migrate: str = "passgrid.warehouse.migrate:upgrade"
     """`(database_url) -> None`: bring the database to the newest revision."""
@@ -18,6 +18,8 @@ class Parts:
     """`(database_url) -> int`: how many attempts still wait or run; the supervisor outlives its users for them."""
     services: str = "api.stack.services:SERVICES"
     """A sequence of `Service`."""
+    grace: float = 2.0
+    """Seconds the stack waits for the next command after its last user has gone."""
 
     def arguments(self) -> list[str]:
         """Return these as arguments of the supervisor's command line."""
@@ -31,11 +33,13 @@ class Parts:
         """Import and return the count of runnable attempts."""
         return _load(self.runnable)
 
-    def load_services(self) -> tuple[Service, ...]:
+    def load_services(self) -> "tuple[Service, ...]":
         """Import and return the services."""
         return tuple(cast("tuple[Service, ...]", _load(self.services)))
 
 
 def _load(name: str) -> Any:
+    import importlib
+
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)

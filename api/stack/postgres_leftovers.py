@@ -8,6 +8,7 @@ would ruin the data. So: wait until no process sits in the data folder any more,
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from api.stack.errors import StackError
@@ -86,7 +87,5 @@ def _is_postgres(pid: int) -> bool:
 
 
 def _signal(pid: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass

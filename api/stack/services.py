@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.stack.spawn import python_module
+from api.stack.python_command import python_module
 
 
 @dataclass(frozen=True)

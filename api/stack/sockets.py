@@ -7,11 +7,16 @@ Layout: `private/` (ours, 0700) has the sockets of Valkey and the HTTP API, `pos
 root, `postgres/` belongs to the account Postgres runs as; root connects all the same, and nobody else gets in.
 """
 
+import fcntl
 import hashlib
 import os
 import re
+import shutil
 import stat
 import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from api.stack.accounts import Account, can_enter, server_account
@@ -20,7 +25,7 @@ from api.stack.errors import StackError
 LONGEST_PATH = 107
 """Bytes a socket path may have on Linux (it is 103 on macOS, where the temporary folder is short enough)."""
 
-_LONGEST_NAME = "postgres/.s.PGSQL.5432.lock"
+_LONGEST_NAME = "postgres/.s.PGSQL.5432"
 _PLAIN = re.compile(r"[A-Za-z0-9_./+-]+")
 
 
@@ -57,6 +62,39 @@ def create_socket_folder(folder: Path, account: Account | None) -> None:
         os.chown(postgres, account.uid, account.gid)
 
 
+@contextmanager
+def claimed_socket_folder(folder: Path, account: Account | None, timeout: float = 20.0) -> Generator[None]:
+    """Have the folder to ourselves while the stack runs, and remove it afterwards with everything in it.
+
+    It is locked, which keeps away cleaners of temporary files (systemd's spares what is locked), and the next stack
+    of a home that was deleted under the previous one. Sockets that a killed stack left in its private part are removed.
+    Raises StackError when another stack has not left it after `timeout` seconds.
+    """
+    descriptor = _lock_folder(folder, account, time.monotonic() + timeout)
+    try:
+        for leftover in (folder / "private").iterdir():
+            leftover.unlink()
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # the next stack copes with anything that is left
+        os.close(descriptor)
+
+
+def _lock_folder(folder: Path, account: Account | None, deadline: float) -> int:
+    while time.monotonic() < deadline:
+        create_socket_folder(folder, account)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(descriptor), folder.stat()):
+                return descriptor
+        os.close(descriptor)  # another stack has it still, or has just removed it
+        time.sleep(0.01)
+    raise StackError(
+        f"Another stack still uses {folder}.", "Was PASSGRID_HOME deleted while it ran? End its processes, or wait."
+    )
+
+
 def _places() -> list[Path]:
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     own_runtime = [Path(runtime)] if runtime and _belongs_to_us(Path(runtime)) else []
@@ -80,10 +118,8 @@ def _is_usable(place: Path, account: Account | None) -> bool:
 
 
 def _create_private(folder: Path, mode: int) -> None:
-    try:
+    with suppress(FileExistsError):
         folder.mkdir(mode=mode)
-    except FileExistsError:
-        pass
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise StackError(

@@ -3,8 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
-import sysconfig
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -59,19 +57,8 @@ def _prepare(death_signal: int, parent: int) -> None:
     die_with_parent(death_signal, parent)
 
 
-def python_module(module: str, *arguments: str) -> tuple[str, ...]:
-    """Return the command that runs a module with this interpreter.
-
-    `-P` keeps the current folder out of `sys.path`: a user's folder may well have an `api` or `workers` in it.
-    """
-    return (sys.executable, "-P", "-m", module, *arguments)
-
-
-def python_environment() -> dict[str, str]:
-    """Return our environment, with this source tree on PYTHONPATH when Passgrid is not installed but run from it."""
-    environment = dict(os.environ)
-    tree = str(Path(__file__).resolve().parents[2])
-    if tree not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
-        known = environment.get("PYTHONPATH", "").split(os.pathsep)
-        environment["PYTHONPATH"] = os.pathsep.join([tree, *(entry for entry in known if entry and entry != tree)])
-    return environment
+def has_exited(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether a child has ended, without reaping it: until somebody waits for it, its pid stays its own."""
+    if process.returncode is not None:
+        return True
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

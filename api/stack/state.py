@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,6 +71,13 @@ def write_state(home: Home, state: StackState) -> None:
     part = path.with_suffix(".part")
     part.write_text(json.dumps(asdict(state)))
     os.replace(part, path)
+
+
+def announce_ending(home: Home) -> None:
+    """Say that the supervisor, which is this process, is about to end: nobody can join it any more."""
+    state = read_state(home)
+    if state is not None:
+        write_state(home, replace(state, phase="ending"))
 
 
 def clear_state(home: Home) -> None:

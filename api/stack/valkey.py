@@ -11,7 +11,7 @@ from api.stack.binaries import valkey_binary
 from api.stack.errors import StackError
 from api.stack.home import Home
 from api.stack.logs import last_lines
-from api.stack.spawn import start_process
+from api.stack.spawn import has_exited, start_process
 
 STOP_SIGNAL = signal.SIGTERM
 """How to end it gently."""
@@ -40,9 +40,7 @@ class Valkey:
         self.socket.unlink(missing_ok=True)
         network = ["--port", "0", "--unixsocket", self.socket, "--unixsocketperm", "700"]
         storage = ["--save", "", "--appendonly", "no", "--dir", self.socket.parent]
-        return start_process(
-            [self.binary, *network, *storage], log=self.log, death_signal=signal.SIGKILL, umask=0o077
-        )
+        return start_process([self.binary, *network, *storage], log=self.log, death_signal=signal.SIGKILL, umask=0o077)
 
 
 def wait_until_ready(valkey: Valkey, process: subprocess.Popen[bytes], timeout: float = 10.0) -> str:
@@ -51,7 +49,7 @@ def wait_until_ready(valkey: Valkey, process: subprocess.Popen[bytes], timeout: 
     Raises StackError with the last lines of the log when it ends, or does not answer in `timeout` seconds.
     """
     deadline = time.monotonic() + timeout
-    while process.poll() is None and time.monotonic() < deadline:
+    while not has_exited(process) and time.monotonic() < deadline:
         try:
             return _version(valkey.socket)
         except OSError:

@@ -73,6 +73,8 @@ def beta_quantile(p: float, a: float, b: float) -> float:
     """
     if not (0 <= p <= 1 and a > 0 and b > 0):
         raise ValueError(f"need 0 <= p <= 1 and a, b > 0, got p={p}, a={a}, b={b}")
+    if p in (0, 1):
+        return float(p)
     low, high = 0.0, 1.0
     for _ in range(1100):  # enough halvings for the smallest float; a usual quantile takes about 60
         middle = (low + high) / 2
@@ -82,7 +84,7 @@ def beta_quantile(p: float, a: float, b: float) -> float:
             low = middle
         else:
             high = middle
-    return high if p > 0 else 0.0
+    return high
 
 
 @lru_cache(maxsize=4096)

@@ -43,10 +43,10 @@ def bootstrap(columns: Sequence[Sequence[float]], *, seed: int) -> list[tuple[fl
 
     Source: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13.
     """
-    import numpy as np
-
     if not columns:
         return []
+    import numpy as np
+
     scenarios = len(columns[0])
     if scenarios == 0 or any(len(column) != scenarios for column in columns):
         raise ValueError("every column needs one value for each of the same scenarios")

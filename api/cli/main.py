@@ -1,0 +1,24 @@
+"""`passgrid`: everything but the submission itself."""
+
+from __future__ import annotations
+
+import typer
+
+from api.cli import importing, report
+from api.cli.failing import run_command
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
+
+
+@app.callback()
+def passgrid() -> None:
+    """Did this change make the agent better or worse, and can I believe it?"""
+
+
+importing.register(app)
+report.register(app)
+
+
+def main() -> None:
+    """The console script."""
+    run_command(app)

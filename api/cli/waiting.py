@@ -1,0 +1,85 @@
+"""Watch a run until it is done: a table that refreshes on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import sqlalchemy as sa
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from passgrid.warehouse.progress import RunProgress, run_progress
+
+SLOWEST = 1.0
+"""Seconds between two looks at a large run."""
+
+
+def wait_for(engine: sa.Engine, run_id: str, *, quiet: bool = False) -> bool:
+    """Show progress on stderr until the run is done. Ctrl-C detaches, says how to go on, and returns False."""
+    console = Console(stderr=True)
+    try:
+        if console.is_terminal and not quiet:
+            _watch_live(engine, run_id, console)
+        else:
+            _watch_lines(engine, run_id, console)
+    except KeyboardInterrupt:
+        short = run_id[:12]
+        console.print(f"detached; the run goes on. Watch: passgrid watch {short}   Cancel: passgrid cancel {short}")
+        return False
+    return True
+
+
+def _each_look(engine: sa.Engine, run_id: str, show: Callable[[RunProgress], None]) -> None:
+    pause = 0.02
+    while True:
+        started = time.perf_counter()
+        with engine.connect() as connection:
+            progress = run_progress(connection, run_id)
+        show(progress)
+        if progress.finished:
+            return
+        # A look costs the database time, more so for a large run: spend at most a tenth on looking.
+        pause = min(SLOWEST, max(pause * 1.3, 10 * (time.perf_counter() - started)))
+        time.sleep(pause)
+
+
+def _watch_live(engine: sa.Engine, run_id: str, console: Console) -> None:
+    with Live(console=console, refresh_per_second=8, transient=False) as live:
+        _each_look(engine, run_id, lambda progress: live.update(progress_table(progress)))
+
+
+def _watch_lines(engine: sa.Engine, run_id: str, console: Console) -> None:
+    shown = -1.0
+
+    def show(progress: RunProgress) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if progress.finished or now - shown > 2:
+            shown = now
+            passed = sum(arm.outcomes.get("passed", 0) for arm in progress.arms)
+            print(f"{progress.done}/{progress.wanted} done, {passed} passed", file=sys.stderr, flush=True)
+
+    _each_look(engine, run_id, show)
+    with engine.connect() as connection:
+        for reason, count in run_progress(connection, run_id).reasons:
+            print(f"  {count} × {reason[:110]}", file=sys.stderr)
+
+
+def progress_table(progress: RunProgress) -> Table:
+    """Arms with their counts, and why attempts did not pass so far."""
+    table = Table(title=f"run {progress.run_id[:12]}  {progress.label}  {progress.mode}", title_justify="left")
+    for column in ("model", "prompt"):
+        table.add_column(column, overflow="fold")
+    for column in ("done", "passed", "failed", "other"):
+        table.add_column(column, justify="right")
+    for arm in progress.arms:
+        passed, failed = arm.outcomes.get("passed", 0), arm.outcomes.get("failed", 0)
+        counts = (f"{arm.done}/{arm.wanted}", str(passed), str(failed), str(arm.done - passed - failed))
+        table.add_row(arm.model, arm.prompt, *counts)
+    if progress.reasons:
+        table.caption = "\n".join(f"{count} × {reason[:90]}" for reason, count in progress.reasons)
+        table.caption_justify = "left"
+    return table

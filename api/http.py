@@ -1,0 +1,3 @@
+"""placeholder"""
+import time
+while True: time.sleep(10)

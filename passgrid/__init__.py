@@ -1,0 +1,31 @@
+"""Did this change make the agent better or worse, and can I believe it? The core of Passgrid.
+
+The names below are the public face for people who write scenarios, checks and scripted models.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from passgrid.models.scripted import Call, PolicyTurn, policy
+    from passgrid.scenario import Scenario
+    from passgrid.scoring.checks import Evidence
+
+__all__ = ["Call", "Evidence", "PolicyTurn", "Scenario", "policy"]
+
+_HOMES = {
+    "Call": "passgrid.models.scripted",
+    "Evidence": "passgrid.scoring.checks",
+    "PolicyTurn": "passgrid.models.scripted",
+    "Scenario": "passgrid.scenario",
+    "policy": "passgrid.models.scripted",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the command line should not pay for the agent library."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'passgrid' has no attribute {name!r}")

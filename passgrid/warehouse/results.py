@@ -1,0 +1,176 @@
+"""Write results: all rows of an attempt in one transaction, refused to whoever no longer holds the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+
+from passgrid.attempt import AttemptResult
+from passgrid.identity import canonical_json, content_hash
+from passgrid.warehouse import blobs
+from passgrid.warehouse.claims import Claim
+from passgrid.warehouse.copying import copy_rows
+from passgrid.warehouse.storable import storable
+
+RESULTS_CHANNEL = "passgrid_results"
+"""Notified when results were written."""
+
+_TEXT_LIMIT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A claim and what came of it."""
+
+    claim: Claim
+    result: AttemptResult
+
+
+_ACCEPT = sa.text("""
+WITH given AS (
+    SELECT * FROM unnest(
+        cast(:key AS bigint[]), cast(:fence AS int[]), cast(:outcome AS text[]), cast(:detail AS text[]),
+        cast(:reason AS text[]), cast(:valid AS bool[]), cast(:passed AS bool[]), cast(:turns AS int[]),
+        cast(:calls AS int[]), cast(:wasted AS int[]), cast(:input AS bigint[]), cast(:output AS bigint[]),
+        cast(:cost AS double precision[]), cast(:duration AS double precision[]), cast(:digest AS text[]),
+        cast(:surface AS text[])
+    ) AS g(key, fence, outcome, detail, reason, valid, passed, turns, calls, wasted, input, output, cost, duration,
+           digest, surface)
+), accepted AS (
+    UPDATE attempts SET state = 'done', outcome = g.outcome, outcome_detail = g.detail, reason = g.reason,
+        valid = g.valid, passed = g.passed, model_turns = g.turns, tool_calls = g.calls, wasted_calls = g.wasted,
+        input_tokens = g.input, output_tokens = g.output, cost_usd = g.cost, duration_s = g.duration,
+        digest = g.digest, surface_hash = g.surface, lease_until = NULL, finished_at = clock_timestamp(),
+        xid = pg_current_xact_id()
+    FROM given g WHERE attempts.key = g.key AND attempts.fence = g.fence AND attempts.state = 'running'
+    RETURNING attempts.key, attempts.fence
+), logged AS (
+    UPDATE tries SET ended_at = clock_timestamp(), reason = 'finished'
+    FROM accepted WHERE tries.attempt_key = accepted.key AND tries.fence = accepted.fence
+)
+SELECT key FROM accepted
+""")
+
+
+def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> set[int]:
+    """Write these results in one transaction.
+
+    Returns the keys that were accepted: a claim that was lost meanwhile is left out, and its late result is dropped.
+    """
+    surfaces = _surfaces(finished)
+    accepted = {row.key for row in connection.execute(_ACCEPT, _columns(finished, surfaces))}
+    kept = [one for one in finished if one.claim.key in accepted]
+    blobs.store(connection, {surfaces[one.claim.key][0]: surfaces[one.claim.key][1] for one in kept})
+    for table, columns, rows in _CHILDREN:
+        copy_rows(connection, table, columns, (row for one in kept for row in rows(one)))
+    connection.execute(sa.text(f"NOTIFY {RESULTS_CHANNEL}"))
+    connection.commit()
+    return accepted
+
+
+def _surfaces(finished: Sequence[Finished]) -> dict[int, tuple[str, bytes]]:
+    surfaces: dict[int, tuple[str, bytes]] = {}
+    for one in finished:
+        data = canonical_json(storable(one.result.tools))
+        surfaces[one.claim.key] = (content_hash(data), data)
+    return surfaces
+
+
+def _columns(finished: Sequence[Finished], surfaces: dict[int, tuple[str, bytes]]) -> dict[str, list[Any]]:
+    results = [one.result for one in finished]
+    return {
+        "key": [one.claim.key for one in finished],
+        "fence": [one.claim.fence for one in finished],
+        "outcome": [str(result.outcome.kind) for result in results],
+        "detail": [result.outcome.detail for result in results],
+        "reason": [_text(result.outcome.reason) for result in results],
+        "valid": [result.outcome.valid for result in results],
+        "passed": [result.outcome.passed for result in results],
+        "turns": [len(result.model_calls) for result in results],
+        "calls": [len(result.tool_calls) for result in results],
+        "wasted": [sum(call.error for call in result.tool_calls) for result in results],
+        "input": [_total(result, "input_tokens") for result in results],
+        "output": [_total(result, "output_tokens") for result in results],
+        "cost": [_total(result, "cost_usd") for result in results],
+        "duration": [result.duration_s for result in results],
+        "digest": [result.digest() for result in results],
+        "surface": [surfaces[one.claim.key][0] for one in finished],
+    }
+
+
+def _total(result: AttemptResult, column: str) -> Any:
+    """The sum over the model turns; unknown as soon as one of them is unknown, and where there is none."""
+    values = [getattr(call, column) for call in result.model_calls]
+    return None if not values or None in values else sum(values)
+
+
+def _text(text: str) -> str:
+    return storable(text)[:_TEXT_LIMIT].replace("\0", "\ufffd")
+
+
+def _json(value: Any) -> str:
+    """JSON as text: NUL is escaped in it, so Postgres takes it."""
+    return orjson.dumps(storable(value)).decode()
+
+
+def _tool_calls(one: Finished) -> Iterator[tuple[Any, ...]]:
+    for seq, call in enumerate(one.result.tool_calls):
+        yield (
+            one.claim.key, seq, call.turn, call.server, _text(call.tool), _json(call.arguments),
+            None if call.result is None else len(_json(call.result)), call.answered, call.error,
+            None if call.error_text is None else _text(call.error_text), call.started_ms, call.duration_ms, call.asked,
+            call.answered_at,
+        )  # fmt: skip
+
+
+def _model_calls(one: Finished) -> Iterator[tuple[Any, ...]]:
+    for call in one.result.model_calls:
+        yield (
+            one.claim.key, call.turn, call.answered, call.served_model, call.finish_reason, call.input_tokens,
+            call.output_tokens, call.cache_read_tokens, call.cache_write_tokens, call.cost_usd, call.started_ms,
+            call.duration_ms,
+        )  # fmt: skip
+
+
+def _checks(one: Finished) -> Iterator[tuple[Any, ...]]:
+    for check in one.result.checks:
+        yield (
+            one.claim.key, check.name, check.kind, check.stage, check.required, check.passed, _text(check.detail),
+            check.imported,
+        )  # fmt: skip
+
+
+def _transcripts(one: Finished) -> Iterator[tuple[Any, ...]]:
+    yield one.claim.key, blobs.compress(orjson.dumps(storable(one.result.messages)))
+
+
+_Rows = Callable[[Finished], Iterator[tuple[Any, ...]]]
+_CHILDREN: tuple[tuple[str, tuple[str, ...], _Rows], ...] = (
+    (
+        "tool_calls",
+        (
+            "attempt_key", "seq", "turn", "server", "tool", "arguments", "result_bytes", "answered", "error",
+            "error_text", "started_ms", "duration_ms", "asked", "answered_at",
+        ),
+        _tool_calls,
+    ),
+    (
+        "model_calls",
+        (
+            "attempt_key", "turn", "answered", "served_model", "finish_reason", "input_tokens", "output_tokens",
+            "cache_read_tokens", "cache_write_tokens", "cost_usd", "started_ms", "duration_ms",
+        ),
+        _model_calls,
+    ),
+    (
+        "checks",
+        ("attempt_key", "name", "kind", "stage", "required", "passed", "detail", "imported"),
+        _checks,
+    ),
+    ("transcripts", ("attempt_key", "body"), _transcripts),
+)  # fmt: skip
+"""What is written for each accepted attempt: table, columns, rows."""

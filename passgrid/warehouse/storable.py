@@ -1,0 +1,43 @@
+"""Tool output is data, whatever it holds: made storable without losing what can be kept."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import orjson
+
+from passgrid.messages import storable_text
+
+DEEPEST = 200
+"""Nesting that the JSON encoder takes with room to spare; what lies deeper becomes text."""
+
+
+def storable(value: Any) -> Any:
+    """`value` as JSON that can be encoded: the value itself where it can, else a copy with the bad places marked.
+
+    Lone surrogates become U+FFFD; NaN and infinities become their names as text; what is nested too deep becomes text.
+    """
+    if isinstance(value, str):
+        return storable_text(value)
+    try:
+        orjson.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return _marked(value, 0)
+    return value
+
+
+def _marked(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        return "[nested too deep]"
+    if isinstance(value, str):
+        return storable_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {storable_text(str(key)): _marked(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_marked(item, depth + 1) for item in value]
+    if isinstance(value, bool | int | float) or value is None:
+        return value if not isinstance(value, int) or abs(value) < 2**63 else str(value)
+    return storable_text(str(value))

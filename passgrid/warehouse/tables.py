@@ -1,0 +1,204 @@
+"""The tables in Postgres, the truth about every run. Migrations in `alembic/` make them; a test compares the two.
+
+`xid` is the transaction that wrote the row last: what the export follows. Only roots carry it (run, cell, attempt):
+calls, checks and transcripts are written with their attempt, and travel with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB
+from sqlalchemy.types import UserDefinedType
+
+metadata = sa.MetaData()
+
+
+class Xid8(UserDefinedType[int]):
+    """Postgres' 64-bit transaction id."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        """Its name in DDL."""
+        return "xid8"
+
+
+def _xid() -> sa.Column[Any]:
+    return sa.Column("xid", Xid8(), nullable=False, server_default=sa.text("pg_current_xact_id()"))
+
+
+def _now(name: str) -> sa.Column[Any]:
+    return sa.Column(name, sa.DateTime(timezone=True), nullable=False, server_default=sa.text("now()"))
+
+
+def _attempt_key() -> sa.Column[Any]:
+    return sa.Column("attempt_key", sa.BigInteger, sa.ForeignKey("attempts.key", ondelete="CASCADE"), primary_key=True)
+
+
+blobs = sa.Table(
+    "blobs",
+    metadata,
+    sa.Column("hash", sa.Text, primary_key=True, comment="SHA-256 of the uncompressed bytes"),
+    sa.Column("body", BYTEA, nullable=False, comment="zstd"),
+    comment="Content-addressed files: scenarios as ordered, cassettes, payloads, suite files, tool surfaces",
+)
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("run_id", sa.Text, primary_key=True, comment="Hash of the matrix without k, label and harness"),
+    sa.Column("label", sa.Text, nullable=False),
+    sa.Column("mode", sa.Text, nullable=False, comment="replay, sandbox, live or drift"),
+    sa.Column("state", sa.Text, nullable=False, comment="active, done or cancelled"),
+    sa.Column("record", sa.Boolean, nullable=False, server_default=sa.false(), comment="attempts become cassettes"),
+    sa.Column("k", sa.Integer, nullable=False, comment="the largest k submitted"),
+    sa.Column("wanted", sa.Integer, nullable=False, comment="attempts"),
+    sa.Column("priority", sa.Integer, nullable=False, comment="larger goes first"),
+    sa.Column("spec", JSONB, nullable=False, comment="as submitted"),
+    sa.Column("harness", JSONB, nullable=False, comment="versions of passgrid, pydantic_ai and mcp"),
+    _now("created_at"),
+    sa.Column("finished_at", sa.DateTime(timezone=True)),
+    _xid(),
+    sa.Index("runs_xid", "xid"),
+)
+
+cells = sa.Table(
+    "cells",
+    metadata,
+    sa.Column("key", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("run_id", sa.Text, sa.ForeignKey("runs.run_id", ondelete="CASCADE"), nullable=False),
+    sa.Column("cell_id", sa.Text, nullable=False),
+    sa.Column("suite", sa.Text, nullable=False),
+    sa.Column("scenario", sa.Text, nullable=False),
+    sa.Column("model", sa.Text, nullable=False),
+    sa.Column("prompt", sa.Text, nullable=False),
+    sa.Column("target", sa.Text, nullable=False),
+    sa.Column("fault", sa.Text, nullable=False),
+    sa.Column("mitigation", sa.Text, nullable=False),
+    sa.Column("tags", ARRAY(sa.Text), nullable=False),
+    sa.Column("verdict_hash", sa.Text, nullable=False, comment="what decides the verdict: checks and stages"),
+    sa.Column("order_hash", sa.Text, nullable=False, comment="blob: scenario, prompt, model and suite files"),
+    _xid(),
+    sa.UniqueConstraint("run_id", "cell_id", name="cells_run_cell"),
+    sa.Index("cells_xid", "xid"),
+)
+
+attempts = sa.Table(
+    "attempts",
+    metadata,
+    sa.Column("key", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("run_id", sa.Text, sa.ForeignKey("runs.run_id", ondelete="CASCADE"), nullable=False),
+    sa.Column("cell_key", sa.BigInteger, sa.ForeignKey("cells.key", ondelete="CASCADE"), nullable=False),
+    sa.Column("attempt_id", sa.Text, nullable=False),
+    sa.Column("sample", sa.Integer, nullable=False),
+    sa.Column("cassette_hash", sa.Text, comment="blob: the recording it replays"),
+    sa.Column("queue", sa.Text, nullable=False, comment="replay or live: which workers take it"),
+    sa.Column("priority", sa.Integer, nullable=False),
+    sa.Column("state", sa.Text, nullable=False, server_default="queued", comment="queued, running or done"),
+    sa.Column("fence", sa.Integer, nullable=False, server_default="0", comment="grows with every claim"),
+    sa.Column("worker", sa.Text),
+    sa.Column("lease_until", sa.DateTime(timezone=True)),
+    sa.Column("outcome", sa.Text),
+    sa.Column("outcome_detail", sa.Text),
+    sa.Column("reason", sa.Text),
+    sa.Column("valid", sa.Boolean),
+    sa.Column("passed", sa.Boolean),
+    sa.Column("model_turns", sa.Integer),
+    sa.Column("tool_calls", sa.Integer),
+    sa.Column("wasted_calls", sa.Integer, comment="tool calls that ended in an error"),
+    sa.Column("input_tokens", sa.BigInteger, comment="null: unknown"),
+    sa.Column("output_tokens", sa.BigInteger, comment="null: unknown"),
+    sa.Column("cost_usd", sa.Double, comment="null: unknown"),
+    sa.Column("duration_s", sa.Double),
+    sa.Column("digest", sa.Text),
+    sa.Column("surface_hash", sa.Text, comment="blob: the tools that were offered"),
+    sa.Column("started_at", sa.DateTime(timezone=True)),
+    sa.Column("finished_at", sa.DateTime(timezone=True)),
+    _xid(),
+    sa.UniqueConstraint("run_id", "attempt_id", name="attempts_run_attempt"),
+    sa.UniqueConstraint("cell_key", "sample", name="attempts_cell_sample"),
+    sa.Index("attempts_xid", "xid"),
+    sa.Index(
+        "attempts_queued", "queue", sa.text("priority DESC"), "key", postgresql_where=sa.text("state = 'queued'")
+    ),
+    sa.Index("attempts_leases", "lease_until", postgresql_where=sa.text("state = 'running'")),
+)
+
+tries = sa.Table(
+    "tries",
+    metadata,
+    _attempt_key(),
+    sa.Column("fence", sa.Integer, primary_key=True),
+    sa.Column("worker", sa.Text, nullable=False),
+    _now("started_at"),
+    sa.Column("ended_at", sa.DateTime(timezone=True)),
+    sa.Column("reason", sa.Text, comment="finished, worker_lost or cancelled; null while it runs"),
+    comment="Every execution of an attempt: a crash makes a second try of the same attempt",
+)
+
+tool_calls = sa.Table(
+    "tool_calls",
+    metadata,
+    _attempt_key(),
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("turn", sa.Integer, nullable=False),
+    sa.Column("server", sa.Text, nullable=False),
+    sa.Column("tool", sa.Text, nullable=False),
+    sa.Column("arguments", sa.Text, nullable=False, comment="JSON"),
+    sa.Column("result_bytes", sa.Integer, comment="size of the answer; its text is in the transcript"),
+    sa.Column("answered", sa.Text, nullable=False),
+    sa.Column("error", sa.Boolean, nullable=False),
+    sa.Column("error_text", sa.Text),
+    sa.Column("started_ms", sa.Double, nullable=False, comment="from the start of the attempt"),
+    sa.Column("duration_ms", sa.Double, comment="null: it never came back"),
+    sa.Column("asked", sa.Integer, nullable=False, comment="position by request"),
+    sa.Column("answered_at", sa.Integer, comment="position by response"),
+    comment="The journal",
+)
+
+model_calls = sa.Table(
+    "model_calls",
+    metadata,
+    _attempt_key(),
+    sa.Column("turn", sa.Integer, primary_key=True),
+    sa.Column("answered", sa.Text, nullable=False),
+    sa.Column("served_model", sa.Text),
+    sa.Column("finish_reason", sa.Text),
+    sa.Column("input_tokens", sa.Integer),
+    sa.Column("output_tokens", sa.Integer),
+    sa.Column("cache_read_tokens", sa.Integer),
+    sa.Column("cache_write_tokens", sa.Integer),
+    sa.Column("cost_usd", sa.Double),
+    sa.Column("started_ms", sa.Double, nullable=False),
+    sa.Column("duration_ms", sa.Double, nullable=False),
+)
+
+checks = sa.Table(
+    "checks",
+    metadata,
+    _attempt_key(),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("stage", sa.Boolean, nullable=False),
+    sa.Column("required", sa.Boolean, nullable=False),
+    sa.Column("passed", sa.Boolean, comment="null: could not be made"),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("imported", sa.Boolean, nullable=False, comment="another tool's verdict"),
+)
+
+transcripts = sa.Table(
+    "transcripts",
+    metadata,
+    _attempt_key(),
+    sa.Column("body", BYTEA, nullable=False, comment="zstd of a JSON list of messages"),
+)
+
+tombstones = sa.Table(
+    "tombstones",
+    metadata,
+    sa.Column("run_id", sa.Text, primary_key=True),
+    _xid(),
+    comment="Runs that were deleted, so that the export deletes them too",
+)

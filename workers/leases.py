@@ -1,0 +1,53 @@
+"""Keeps the leases of running attempts alive from a thread of its own, whatever the attempts do."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+
+from passgrid.warehouse.claims import Claim, renew
+
+log = logging.getLogger(__name__)
+
+
+class LeaseKeeper:
+    """Renews the leases of the claims it holds every third of their length."""
+
+    def __init__(self, engine: sa.Engine, lease_s: float) -> None:
+        self._engine = engine
+        self._lease_s = lease_s
+        self._claims: dict[int, Claim] = {}
+        self._lock = threading.Lock()
+        threading.Thread(target=self._run, name="leases", daemon=True).start()
+
+    def hold(self, claims: Iterable[Claim]) -> None:
+        """Keep these from now on."""
+        with self._lock:
+            self._claims.update({claim.key: claim for claim in claims})
+
+    def release(self, claims: Iterable[Claim]) -> None:
+        """Their results are written, or they are somebody else's."""
+        with self._lock:
+            for claim in claims:
+                self._claims.pop(claim.key, None)
+
+    def _run(self) -> None:
+        wake = threading.Event()
+        while not wake.wait(self._lease_s / 3):
+            with self._lock:
+                claims = list(self._claims.values())
+            if not claims:
+                continue
+            try:
+                with self._engine.connect() as connection:
+                    kept = renew(connection, claims, self._lease_s)
+            except sa.exc.SQLAlchemyError as error:
+                log.warning("leases could not be renewed: %s", error)
+                continue
+            lost = [claim for claim in claims if claim.key not in kept]
+            if lost:
+                log.warning("lost the claim of %s", ", ".join(claim.attempt_id for claim in lost))
+                self.release(lost)

@@ -1,0 +1,31 @@
+"""Suite files on a worker's own disk, for servers that are started from there."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from passgrid.identity import value_hash
+
+
+class SuiteFolders:
+    """Writes each version of a suite's files once per process; the folders go with the process."""
+
+    def __init__(self) -> None:
+        self._root = tempfile.TemporaryDirectory(prefix="passgrid-suites-")
+        self._folders: dict[str, Path] = {}
+
+    def folder(self, manifest: Mapping[str, str], files: Mapping[str, bytes]) -> Path:
+        """The folder that holds these files; `manifest` gives their hashes by path."""
+        version = value_hash(dict(manifest))
+        if version not in self._folders:
+            folder = Path(self._root.name).resolve() / version[:16]
+            for path, data in files.items():
+                target = (folder / path).resolve()
+                if not target.is_relative_to(folder):
+                    raise ValueError(f"a suite file would leave its folder: {path}")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+            self._folders[version] = folder
+        return self._folders[version]
