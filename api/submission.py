@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
-import sqlalchemy as sa
-
 from passgrid.plan import Plan, Request, make_plan
-from passgrid.warehouse.submission import Submitted, submit
 
 
 def library_folder() -> Path:
-    """The scenarios that come with Passgrid: suites given by name are looked up here."""
+    """Where suites given by name are looked up: PASSGRID_LIBRARY, else the scenarios that come with Passgrid."""
+    given = os.environ.get("PASSGRID_LIBRARY")
+    if given:
+        return Path(given)
     import scenarios
 
     (folder,) = scenarios.__path__
     return Path(folder)
 
 
-def plan_request(request: Request) -> Plan:
-    """Check a request against the files it names; raises `InvalidInput` with every problem."""
-    return make_plan(request, library_folder())
+def plan_request(request: Request, *, named_only: bool = False) -> Plan:
+    """Check a request against the files it names; raises `InvalidInput` with every problem.
 
-
-def submit_request(engine: sa.Engine, request: Request) -> Submitted:
-    """Check and write a request. Raises `InvalidInput`; nothing is written then."""
-    return submit(engine, plan_request(request))
+    named_only: suites are names of the library, whatever lies in the current folder.
+    """
+    library = library_folder()
+    if named_only:
+        request = replace(request, suites=tuple(str(library / suite) for suite in request.suites))
+    return make_plan(request, library)

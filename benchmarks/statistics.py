@@ -2,7 +2,7 @@
 
     python benchmarks/statistics.py [--json] [--runs 2000] [--seed 1]
 
-Exit code 0 when every figure lies within its bounds, 1 otherwise. Takes a few minutes; the simulation itself is
+Exit code 0 when every figure lies within its bounds, 1 otherwise. Takes about five minutes; the simulation itself is
 ``statistics_simulation.py``.
 
 A script's folder comes first on sys.path, so this file's name hides the standard library's module ``statistics`` from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from api.cli import importing, report
+from api.cli import dashboard, exporting, importing, report, runs, stack, validating
 from api.cli.failing import run_command
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
@@ -12,11 +12,14 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_
 
 @app.callback()
 def passgrid() -> None:
-    """Did this change make the agent better or worse, and can I believe it?"""
+    """Did this change make the agent better or worse, and can I believe it?
+
+    Matrices are submitted with `submit-matrix`; everything else is here.
+    """
 
 
-importing.register(app)
-report.register(app)
+for part in (stack, runs, report, exporting, dashboard, importing, validating):
+    part.register(app)
 
 
 def main() -> None:

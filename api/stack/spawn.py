@@ -48,12 +48,16 @@ def start_process(
 
 
 def die_with_us(death_signal: int) -> Callable[[], None]:
-    """Return the `preexec_fn` of a child that dies with this process and blocks no signals."""
+    """Return the `preexec_fn` of a child that dies with this process and neither blocks nor ignores signals."""
     return partial(_prepare, death_signal, os.getpid())
 
 
 def _prepare(death_signal: int, parent: int) -> None:
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the supervisor blocks some, and exec would keep them so
+    # A shell starts background jobs with SIGINT ignored, and exec keeps that: Postgres would miss a signal to end that
+    # comes before it has set its own handlers. Likewise what the supervisor blocks.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     die_with_parent(death_signal, parent)
 
 

@@ -79,7 +79,7 @@ class Stack:
                 self._stop()
 
     def _start_servers(self, places: ExitStack) -> Addresses:
-        """Start Valkey, and Postgres meanwhile; return where they are once both answer. `places` keeps their folders."""
+        """Start Valkey, and Postgres meanwhile; return where they are once both answer. `places` has their folders."""
         account = server_account()
         places.enter_context(claimed_socket_folder(self._sockets, account))
         valkey = Valkey.below(self._home, self._sockets)

@@ -159,3 +159,34 @@ def finish_runs(connection: sa.Connection) -> list[str]:
     ids = [row.run_id for row in rows]
     connection.commit()
     return ids
+
+
+def active_runs(connection: sa.Connection) -> list[dict[str, Any]]:
+    """Runs that are not done, the newest first, with how far they are."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT run_id AS run, label, mode, count(*) AS wanted, count(*) FILTER (WHERE attempts.state = 'done') "
+            "AS done FROM runs JOIN attempts USING (run_id) WHERE runs.state = 'active' "
+            "GROUP BY run_id, label, mode, created_at ORDER BY created_at DESC"
+        )
+    )
+    found = [dict(row._mapping) for row in rows]
+    connection.rollback()
+    return found
+
+
+def list_runs(connection: sa.Connection, limit: int) -> list[dict[str, Any]]:
+    """The newest runs with how far they are."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT run_id AS run, label, mode, r.state, k, r.priority, created_at, r.finished_at, count(a.key) AS wanted, "
+            "count(*) FILTER (WHERE a.state = 'done') AS done, count(*) FILTER (WHERE valid) AS valid, "
+            "count(*) FILTER (WHERE passed) AS passed "
+            "FROM (SELECT * FROM runs ORDER BY created_at DESC LIMIT :limit) r LEFT JOIN attempts a USING (run_id) "
+            "GROUP BY run_id, label, mode, r.state, k, r.priority, created_at, r.finished_at ORDER BY created_at DESC"
+        ),
+        {"limit": limit},
+    )
+    found = [dict(row._mapping) for row in rows]
+    connection.rollback()
+    return found

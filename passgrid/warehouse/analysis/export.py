@@ -19,11 +19,8 @@ import duckdb
 import pyarrow.parquet as parquet
 
 from passgrid.problems import Unreachable
-from passgrid.warehouse.analysis.publishing import copy_of, current_file, draft_file, one_exporter, publish
+from passgrid.warehouse.analysis.publishing import TRANSCRIPTS, copy_of, current_file, draft_file, one_exporter, publish
 from passgrid.warehouse.analysis.tables import ATTEMPTS, RUNS, TABLES, TRANSCRIPTS_SQL, VERSION, Table
-
-TRANSCRIPTS = "transcripts"
-
 
 @dataclass(frozen=True, slots=True)
 class Exported:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 POINTER = "current"
+TRANSCRIPTS = "transcripts"
+"""Folder of the transcript parts: `<run>/<number>.parquet`."""
 KEPT = 2
 """Versions that stay: readers may be about to open the one before."""
 

@@ -39,8 +39,10 @@ def empty_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     with fast_folder() as folder:
         home = Home(folder / "my home")
         _forget_the_users_stack(monkeypatch, home)
+        sockets = home.sockets
         yield home
         release(home)
+        shutil.rmtree(sockets, ignore_errors=True)  # left where a test killed the supervisor
 
 
 @contextmanager

@@ -130,7 +130,7 @@ def test_who_comes_while_it_is_ending_gets_a_new_one(home: Home) -> None:
 def test_who_comes_at_the_last_moment_always_gets_a_working_stack(home: Home) -> None:
     with joined_stack(home, parts()):
         pass
-    for delay in (0.15, 0.2, 0.25, 0.3, 0.35):  # around the time the supervisor makes up its mind
+    for delay in (0.2, 0.25, 0.3):  # around the time the supervisor makes up its mind
         time.sleep(delay)
         with joined_stack(home, parts()) as addresses:
             assert answers(addresses)

@@ -60,7 +60,12 @@ def test_what_is_no_probability_is_refused() -> None:
             beta_quantile(x, 1, 1)
     with pytest.raises(ValueError, match="need"):
         t_quantile(0.9, 0)
-    with pytest.raises(ValueError, match="need"):
-        regularized_beta(0.5, 0, 1)
-    with pytest.raises(ValueError, match="need"):
-        beta_quantile(0.5, 1, 0)
+    for a, b in ((0, 1), (1, 0)):
+        with pytest.raises(ValueError, match="need"):
+            regularized_beta(0.5, a, b)
+        with pytest.raises(ValueError, match="need"):
+            beta_quantile(0.5, a, b)
+
+
+def test_the_ends_of_beta() -> None:
+    assert (regularized_beta(0, 2, 3), regularized_beta(1, 2, 3)) == (0, 1)

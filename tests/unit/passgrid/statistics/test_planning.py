@@ -24,8 +24,8 @@ def test_arms_may_be_noisy_each_in_its_own_way() -> None:
 def test_whole_scenarios_leave_room_for_t() -> None:
     assert (
         advised_scenarios(0.05, between=0.05, within_baseline=0.15, within_candidate=0.15, attempts=4)
-        == ceil(392.44 + 1.92)
-        == 395
+        == ceil(392.44 + 2.92)
+        == 396
     )
 
 
@@ -70,7 +70,7 @@ def test_advice_from_what_was_measured() -> None:
     between = 0.6875 / 3 - 0.0625
     advice = advise(before, after, 0.15)
     assert advice is not None
-    needed = Z**2 * (between + sum(within) / 4) / 0.15**2 + 1.9207
+    needed = Z**2 * (between + sum(within) / 4) / 0.15**2 + 2.9207
     assert (advice.scenarios, advice.attempts) == (4, 4)
     assert advice.scenarios_needed == ceil(needed)
     assert advice.more_scenarios == ceil(needed) - 4
@@ -83,9 +83,9 @@ def test_where_scenarios_react_alike_more_attempts_help() -> None:
     advice = advise(before, after, 0.15)
     assert advice is not None
     # within: 1 * 1 / (2 * 1) = 1/2 in each arm, nothing between
-    assert advice.attempts_needed == ceil(1.0 / ((40 - 1.9207) * 0.15**2 / Z**2)) == 10
+    assert advice.attempts_needed == ceil(1.0 / ((40 - 2.9207) * 0.15**2 / Z**2)) == 10
     assert advice.more_attempts == 8
-    assert advice.scenarios_needed == ceil(Z**2 * 0.5 / 0.15**2 + 1.9207)
+    assert advice.scenarios_needed == ceil(Z**2 * 0.5 / 0.15**2 + 2.9207)
 
 
 def test_enough_is_enough() -> None:
@@ -98,13 +98,13 @@ def test_agreement_of_all_attempts_is_no_certainty() -> None:
     advice = advise(suite(*[(5, 5)] * 10), suite(*[(5, 5)] * 10), 0.1)
     assert advice is not None
     within = 6 * 1 / (7 * 8)  # E[p(1-p)] of Beta(6, 1)
-    assert advice.scenarios_needed == ceil(Z**2 * 2 * within / 5 / 0.01 + 1.9207)
+    assert advice.scenarios_needed == ceil(Z**2 * 2 * within / 5 / 0.01 + 2.9207)
 
 
 def test_single_attempts_take_the_posterior_too() -> None:
     advice = advise(suite(*[(1, 1)] * 10), suite(*[(1, 1)] * 10), 0.1)
     assert advice is not None
-    assert advice.scenarios_needed == ceil(Z**2 * 2 * (2 * 1 / (3 * 4)) / 0.01 + 1.9207)
+    assert advice.scenarios_needed == ceil(Z**2 * 2 * (2 * 1 / (3 * 4)) / 0.01 + 2.9207)
 
 
 def test_only_scenarios_measured_in_both_arms_count() -> None:

@@ -1,0 +1,54 @@
+"""`passgrid dashboard`: the screens."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("dashboard", epilog="Example: passgrid dashboard --port 8600")(dashboard)
+
+
+def dashboard(
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8501,
+    host: Annotated[str, typer.Option(help="Address to listen on; loopback unless you say otherwise.")] = "127.0.0.1",
+) -> None:
+    """Export what is new, then serve the dashboard until Ctrl-C."""
+    import dashboard as screens
+
+    from api.exporting import analysis_folder
+    from api.stack.join import joined_stack
+    from passgrid.warehouse.analysis.export import export
+
+    with joined_stack() as addresses:
+        export(addresses.psycopg_url, analysis_folder())
+        environment = {**os.environ, "PASSGRID_ANALYSIS": str(analysis_folder())}
+        if addresses.api_url:
+            environment["PASSGRID_API_URL"] = addresses.api_url
+        script = Path(next(iter(screens.__path__))) / "main.py"
+        command = [sys.executable, "-m", "streamlit", "run", str(script), *_streamlit_options(host, port)]
+        print(f"dashboard: http://{host}:{port}   stop it with Ctrl-C", flush=True)
+        try:
+            code = subprocess.run(command, env=environment, check=False).returncode
+        except KeyboardInterrupt:
+            code = 0
+    raise SystemExit(code)
+
+
+def _streamlit_options(host: str, port: int) -> list[str]:
+    settings = {
+        "server.address": host,
+        "server.port": str(port),
+        "server.headless": "true",
+        "server.fileWatcherType": "none",
+        "browser.gatherUsageStats": "false",
+        "client.toolbarMode": "minimal",
+    }
+    return [f"--{name}={value}" for name, value in settings.items()]

@@ -1,3 +1,0 @@
-"""placeholder"""
-import time
-while True: time.sleep(10)

@@ -1,0 +1,1 @@
+"""The HTTP API: the same operations as the command line."""
