@@ -6,7 +6,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from celery import Celery
-from kombu import Producer
+from kombu.messaging import Producer
 
 QUEUES = ("replay", "live")
 
@@ -15,7 +15,7 @@ class Hints:
     """Sends hints, and counts those that nobody has taken yet."""
 
     def __init__(self, broker_url: str) -> None:
-        self._app = Celery("passgrid-control", broker=broker_url)
+        self._app: Any = Celery("passgrid-control", broker=broker_url)
         self._app.conf.update(task_serializer="json", task_ignore_result=True)
         self._connection: Any = None
 
@@ -31,7 +31,7 @@ class Hints:
         """
         if count < 1:
             return
-        producer = Producer(self._channel(), serializer="json")
+        producer: Any = Producer(self._channel(), serializer="json")
         for _ in range(count):
             message: Any = self._app.amqp.as_task_v2(uuid4().hex, f"passgrid.{queue}", ignore_result=True)
             producer.publish(

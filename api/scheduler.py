@@ -12,7 +12,7 @@ import signal
 import time
 
 import psycopg
-import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
 
 from api.broker import QUEUES, Hints
 from passgrid.warehouse.claims import queued, reap
@@ -45,7 +45,7 @@ class Scheduler:
             try:
                 self.tick()
                 self._listener.wait(TICK_SECONDS)
-            except (sa.exc.OperationalError, psycopg.OperationalError, OSError, *_broker_errors()) as error:
+            except (OperationalError, psycopg.OperationalError, OSError, *_broker_errors()) as error:
                 log.warning("database or broker away, again in a second: %s", error)
                 self._listener.close()
                 self._hints.close()

@@ -32,7 +32,7 @@ async def _attempt(i: int) -> None:
         return f"value-of-{key}"
 
     for n in range(TOOLS):
-        agent.tool_plain(lookup, name=f"tool{n}")
+        agent.tool_plain(name=f"tool{n}")(lookup)
     result = await agent.run(f"question {i}: what is the answer?")
     assert "42" in result.output
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 
@@ -26,7 +26,8 @@ def _children() -> dict[int, list[int]]:
 
 def tree(pid: int) -> list[int]:
     """A process and all that descend from it."""
-    children, pids, todo = _children(), [], [pid]
+    children, todo = _children(), [pid]
+    pids: list[int] = []
     while todo:
         pids.append(todo.pop())
         todo += children.get(pids[-1], [])
@@ -45,7 +46,7 @@ def proportional_mb(pids: list[int]) -> float:
 
 
 @contextlib.contextmanager
-def peak_of(pid: int, every_s: float = 0.2) -> Iterator[Peak]:
+def peak_of(pid: int, every_s: float = 0.2) -> Generator[Peak]:
     """Sample a process tree until the end of the block."""
     peak, done = Peak(), threading.Event()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
@@ -53,7 +54,7 @@ def _write_prompt(root: Path, name: str = PROMPT) -> None:
     path.write_text(SYSTEM + "\n")
 
 
-def _write_scenario(suite: Path, name: str, document: dict[str, object]) -> None:
+def _write_scenario(suite: Path, name: str, document: Mapping[str, object]) -> None:
     suite.mkdir(parents=True, exist_ok=True)
     (suite / f"{name}.yaml").write_text(yaml.safe_dump(document))
 

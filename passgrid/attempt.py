@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ async def run(order: AttemptOrder) -> AttemptResult:
     tool_calls = tuple(sorted([*meter.tool_calls, *_refused(attempt, meter)], key=lambda call: (call.turn, call.asked)))
     checks: tuple[CheckResult, ...] = ()
     if outcome.valid:
-        verdicts = order.cassette.verdicts if order.cassette else {}
+        verdicts: Mapping[str, Any] = order.cassette.verdicts if order.cassette else {}
         evidence = Evidence(order.scenario, messages, tool_calls, files.files if files else {}, verdicts)
         checks = run_checks(order.scenario, evidence, code)
         outcome = _verdict(outcome, checks)
@@ -221,7 +221,7 @@ class _Attempt:
         return "recorded" if reference.recorded else "scripted" if reference.scripted else "live"
 
     @contextlib.asynccontextmanager
-    async def _source(self, folder: Path | None) -> AsyncIterator[ToolSource]:
+    async def _source(self, folder: Path | None) -> AsyncGenerator[ToolSource]:
         if self._order.mode is Mode.REPLAY:
             if self._order.cassette is None:
                 raise BrokenCassette(f"no cassette for sample {self._order.sample}")
@@ -234,7 +234,7 @@ class _Attempt:
 def _refused(attempt: _Attempt, meter: Meter) -> list[ToolCallRecord]:
     """Calls the agent library answered itself, because no tool could be reached: steps too, so the journal has them."""
     rows: list[ToolCallRecord] = []
-    turn = 0
+    turn, arguments = 0, dict[str, Any]()
     for message in attempt.messages:
         if message.kind == "response":
             turn += 1

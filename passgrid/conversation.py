@@ -23,9 +23,7 @@ class Conversation:
         """One user turn and all the model turns and calls that follow from it."""
         with capture_run_messages() as captured:
             try:
-                await self._agent.run(
-                    user_turn, message_history=self.messages or None, usage_limits=_NO_LIMITS
-                )
+                await self._agent.run(user_turn, message_history=self.messages or None, usage_limits=_NO_LIMITS)
             finally:
                 if captured:
                     self.messages = list(captured)
@@ -49,4 +47,3 @@ async def converse_as_recorded(conversation: Conversation, model: RecordedModel,
         else:
             model.skip_user_turn(user_turn)
             conversation.leave_unanswered(user_turn)
-

@@ -6,13 +6,15 @@ from typing import Any
 
 import orjson
 
+from passgrid.json_values import is_array, is_object
+
 SHOWN = 80
 """Characters of each side that are shown."""
 
 
 def first_difference(recorded: Any, received: Any, path: str = "$") -> str | None:
     """Where and how two JSON values first differ, None when they are equal; integral floats equal integers."""
-    if isinstance(recorded, dict) and isinstance(received, dict):
+    if is_object(recorded) and is_object(received):
         for key in [*recorded, *(key for key in received if key not in recorded)]:
             place = f"{path}.{key}" if str(key).isidentifier() else f'{path}["{key}"]'
             if key not in received:
@@ -22,7 +24,7 @@ def first_difference(recorded: Any, received: Any, path: str = "$") -> str | Non
             if difference := first_difference(recorded[key], received[key], place):
                 return difference
         return None
-    if isinstance(recorded, list) and isinstance(received, list):
+    if is_array(recorded) and is_array(received):
         for i, (left, right) in enumerate(zip(recorded, received, strict=False)):
             if difference := first_difference(left, right, f"{path}[{i}]"):
                 return difference

@@ -22,6 +22,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from passgrid.cassettes.layout import CassetteFolder
+from passgrid.json_values import is_object
 from passgrid.matrix import Prompt
 from passgrid.problems import InvalidInput, Problem
 from passgrid.scenario import Name, Scenario
@@ -61,7 +62,7 @@ class Suite:
     @cached_property
     def files(self) -> Mapping[str, bytes]:
         """Its own files by path: everything but scenarios, recordings and hidden files."""
-        scenario_files = {path for path in self.folder.glob("*.yaml")}
+        scenario_files = set(self.folder.glob("*.yaml"))
         return {
             path.relative_to(self.folder).as_posix(): path.read_bytes()
             for path in sorted(self.folder.rglob("*"))
@@ -130,9 +131,9 @@ def _read(model: type[_Model], path: Path, problems: list[Problem], name: str | 
         problems.append(Problem(str(path), f"cannot be read: {error}"))
         return None
     value, wrong = read_yaml(path, text)
-    if not wrong and not isinstance(value, dict):
+    if not wrong and not is_object(value):
         wrong = [Problem(str(path), "not a mapping of keys to values")]
-    if wrong:
+    if wrong or not is_object(value):
         problems.extend(wrong)
         return None
     if name is not None:

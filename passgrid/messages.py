@@ -11,6 +11,7 @@ from pydantic_ai.messages import (
     FilePart,
     ModelMessage,
     ModelRequest,
+    ModelRequestPart,
     ModelResponse,
     RetryFeedbackPart,
     SystemPromptPart,
@@ -22,6 +23,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_core import to_jsonable_python
 
+from passgrid.json_values import is_array, is_object
 from passgrid.transcript import Message
 
 LIBRARY_CAUSES = frozenset({"unknown_tool", "unavailable_tool", "validation_error"})
@@ -43,8 +45,8 @@ def plain_content(content: Any) -> Any:
         return storable_text(content)
     if isinstance(content, BinaryContent):
         return {"image": content.data_uri, "media_type": content.media_type}
-    if isinstance(content, list):
-        return [plain_content(item) for item in content]  # pyright: ignore[reportUnknownVariableType]
+    if is_array(content):
+        return [plain_content(item) for item in content]
     return _without_surrogates(to_jsonable_python(content, fallback=str, inf_nan_mode="strings"))
 
 
@@ -56,9 +58,9 @@ def storable_text(text: str) -> str:
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return storable_text(value)
-    if isinstance(value, list):
+    if is_array(value):
         return [_without_surrogates(item) for item in value]
-    if isinstance(value, dict):
+    if is_object(value):
         return {storable_text(str(key)): _without_surrogates(item) for key, item in value.items()}
     return value
 
@@ -81,7 +83,7 @@ def transcript_of(messages: Iterable[ModelMessage]) -> list[Message]:
     return transcript
 
 
-def _request_message(part: Any) -> Message:
+def _request_message(part: ModelRequestPart) -> Message:
     if isinstance(part, ToolReturnPart):
         return _tool_message(part)
     if isinstance(part, UserPromptPart):

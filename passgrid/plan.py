@@ -12,6 +12,7 @@ from passgrid.cassettes.layout import CassetteFolder
 from passgrid.cassettes.payloads import read_payload, references
 from passgrid.harness import installed_harness
 from passgrid.identity import canonical_json, content_hash
+from passgrid.json_values import is_array
 from passgrid.library import Suite, find_suite, load_prompt, load_suite
 from passgrid.matrix import Attempt, Cell, Matrix, Mode, Prompt, SuiteSlice
 from passgrid.model_reference import ModelReference, parse_model_reference
@@ -41,11 +42,17 @@ class Request:
     label: str = "default"
     priority: int = 0
     record: bool = False
-    record_as: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept with the run."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def request_of(values: Mapping[str, Any]) -> Request:
+    """A request from options by name, as a spec file or a JSON body holds them; what is absent has its default."""
+    defaults: dict[str, Any] = {"suites": (), "models": (), "k": 1}
+    plain: dict[str, Any] = {name: tuple(value) if is_array(value) else value for name, value in values.items()}
+    return Request(**{**defaults, **plain})
 
 
 @dataclass(frozen=True)
@@ -283,9 +290,7 @@ class _Packing:
 
     def take_orders(self, cells: Sequence[Cell], suites: Mapping[str, Suite], mode: Mode) -> None:
         """What else a worker needs for each cell: one blob, naming the blobs of the suite's files."""
-        files = {
-            name: {path: self.add(data) for path, data in suite.files.items()} for name, suite in suites.items()
-        }
+        files = {name: {path: self.add(data) for path, data in suite.files.items()} for name, suite in suites.items()}
         for cell in cells:
             order = {
                 "suite": cell.suite,

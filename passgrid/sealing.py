@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextvars import ContextVar
 from typing import Any
 
@@ -30,7 +30,7 @@ def _refuse(event: str, args: tuple[Any, ...]) -> None:
 
 
 @contextlib.contextmanager
-def sealed() -> Iterator[None]:
+def sealed() -> Generator[None]:
     """Refuse connections and new processes in this context, and in all tasks started from it.
 
     The hook stays installed for the life of the process, as Python has it, and looks only at a few events.

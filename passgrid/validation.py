@@ -76,5 +76,5 @@ def cassette_problems(path: Path, folder: CassetteFolder) -> list[Problem]:
 
 
 @cache
-def _validator() -> jsonschema.Draft202012Validator:
+def _validator() -> Any:
     return jsonschema.Draft202012Validator(cassette_schema())

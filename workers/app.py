@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
-from kombu import Exchange, Queue
+from kombu.entity import Exchange, Queue
 
-app = Celery("passgrid", broker=os.environ.get("PASSGRID_BROKER_URL"))
-
-# The default exchange needs no routing table in the broker, so emptying the broker loses nothing but hints.
-_DEFAULT = Exchange("")
+# Celery has no types to speak of.
+app: Any = Celery("passgrid", broker=os.environ.get("PASSGRID_BROKER_URL"))
 
 app.conf.update(
-    task_queues=[Queue(name, _DEFAULT, routing_key=name) for name in ("replay", "live")],
+    task_queues=[Queue(name, Exchange(name), routing_key=name) for name in ("replay", "live")],
     task_serializer="json",
     accept_content=["json"],
     task_ignore_result=True,

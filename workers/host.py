@@ -7,7 +7,7 @@ import logging
 import sys
 from typing import Any
 
-from celery.signals import worker_process_init
+from celery import signals
 
 from passgrid.process import die_with_parent
 from workers.app import app
@@ -22,11 +22,14 @@ def collect_rarely() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-@worker_process_init.connect
 def _after_fork(**_: Any) -> None:
     """A forked process dies with its host, and leaves the imports it shares with it alone."""
     die_with_parent()
     collect_rarely()
+
+
+_worker_process_init: Any = signals.worker_process_init
+_worker_process_init.connect(_after_fork)
 
 
 def arguments(kind: str, settings: WorkerSettings) -> list[str]:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable
 
 import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
 
 from passgrid.warehouse.claims import Claim, renew
 
@@ -44,7 +45,7 @@ class LeaseKeeper:
             try:
                 with self._engine.connect() as connection:
                     kept = renew(connection, claims, self._lease_s)
-            except sa.exc.SQLAlchemyError as error:
+            except SQLAlchemyError as error:
                 log.warning("leases could not be renewed: %s", error)
                 continue
             lost = [claim for claim in claims if claim.key not in kept]

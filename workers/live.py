@@ -47,9 +47,7 @@ class LiveProcess:
         until = time.monotonic() + TURN_SECONDS
         while time.monotonic() < until:
             with self._engine.connect() as connection:
-                claims = claim(
-                    connection, queue="live", worker=self._name, most=1, lease_s=self._settings.lease_s
-                )
+                claims = claim(connection, queue="live", worker=self._name, most=1, lease_s=self._settings.lease_s)
             if not claims:
                 break
             self._run(claims[0])

@@ -39,7 +39,9 @@ class OrderBook:
         files = {name for document in documents for name in document.files.values()}
         self._fetch(connection, files, bytes)
         hashes = [claim.cassette_hash for claim in claims if claim.cassette_hash]
-        cassettes = {name: orjson.loads(data) for name, data in blobs.load(connection, hashes).items()} if hashes else {}
+        cassettes = (
+            {name: orjson.loads(data) for name, data in blobs.load(connection, hashes).items()} if hashes else {}
+        )
         payloads = {name for document in cassettes.values() for name in references(document)}
         self._fetch_payloads(connection, payloads)
         connection.rollback()
@@ -64,7 +66,7 @@ class OrderBook:
         values = {name: self._cache[name][1] for name in references(document)}
         return cassette_of(resolved(document, values))
 
-    def _folder(self, document: "_Order", files: dict[str, bytes]) -> Path | None:
+    def _folder(self, document: _Order, files: dict[str, bytes]) -> Path | None:
         if self._folders is None or document.mode is Mode.REPLAY or not files:
             return None
         return self._folders.folder(document.files, files)

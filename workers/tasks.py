@@ -7,13 +7,15 @@ from workers.live import live_process
 from workers.replay import replay_process
 
 
-@app.task(name="passgrid.replay", queue="replay")
 def replay() -> int:
     """Claim and run small batches of replayed attempts until none are queued, or the turn is over."""
     return replay_process().work()
 
 
-@app.task(name="passgrid.live", queue="live")
 def live() -> int:
     """Claim and run live attempts, one at a time, until none are queued, or the turn is over."""
     return live_process().work()
+
+
+app.task(name="passgrid.replay", queue="replay")(replay)
+app.task(name="passgrid.live", queue="live")(live)

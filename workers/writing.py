@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.warehouse.results import Finished, write_results
@@ -24,9 +25,9 @@ def write_batch(engine: sa.Engine, finished: Sequence[Finished]) -> None:
         return
     try:
         _write(engine, finished)
-    except sa.exc.OperationalError:
+    except OperationalError:
         raise
-    except (sa.exc.SQLAlchemyError, ValueError, TypeError) as error:
+    except (SQLAlchemyError, ValueError, TypeError) as error:
         if len(finished) == 1:
             log.exception("a result cannot be stored")
             _write(engine, [_unstorable(finished[0], error)])
@@ -36,19 +37,23 @@ def write_batch(engine: sa.Engine, finished: Sequence[Finished]) -> None:
 
 
 def _write(engine: sa.Engine, finished: Sequence[Finished]) -> None:
-    for wait in (*RETRY_SECONDS, None):
-        try:
-            with engine.connect() as connection:
-                accepted = write_results(connection, finished)
-            break
-        except sa.exc.OperationalError as error:
-            if wait is None:
-                raise
-            log.warning("results could not be written, again in %s s: %s", wait, error)
-            time.sleep(wait)
+    accepted = _accepted(engine, finished)
     for one in finished:
         if one.claim.key not in accepted:
-            log.warning("attempt %s: a late result was refused, its claim %s is void", one.claim.attempt_id, one.claim.fence)
+            log.warning("attempt %s: late result refused, claim %s is void", one.claim.attempt_id, one.claim.fence)
+
+
+def _accepted(engine: sa.Engine, finished: Sequence[Finished]) -> set[int]:
+    """Write, waiting for a database that went away."""
+    for wait in RETRY_SECONDS:
+        try:
+            with engine.connect() as connection:
+                return write_results(connection, finished)
+        except OperationalError as error:
+            log.warning("results could not be written, again in %s s: %s", wait, error)
+            time.sleep(wait)
+    with engine.connect() as connection:
+        return write_results(connection, finished)
 
 
 def _unstorable(one: Finished, error: Exception) -> Finished:

@@ -22,7 +22,6 @@ def dashboard(
 ) -> None:
     """Export what is new, then serve the dashboard until Ctrl-C."""
     import dashboard as screens
-
     from api.exporting import analysis_folder
     from api.stack.join import joined_stack
     from passgrid.warehouse.analysis.export import export

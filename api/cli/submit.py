@@ -9,7 +9,7 @@ import typer
 
 from api.cli.failing import run_command
 from api.cli.options import DryRun, Json, print_json, refuse
-from passgrid.plan import Plan, Request
+from passgrid.plan import Plan, Request, request_of
 
 EPILOG = (
     "Example: submit-matrix --suite demo --model recorded:scripted-careful --model recorded:scripted-hasty -k 5 --wait"
@@ -29,7 +29,9 @@ def submit_matrix(
     prompt: Annotated[Many, typer.Option(help="Named prompts; the suite's default when absent.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="Samples of each cell.")] = None,
     mode: Annotated[str | None, typer.Option(help="replay, sandbox, live or drift.")] = None,
-    record: Annotated[Path | None, typer.Option(help="Write cassettes of live attempts below this suite folder.")] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Write cassettes of live attempts below this suite folder.")
+    ] = None,
     label: Annotated[str | None, typer.Option(help="Another label measures again.")] = None,
     target: Annotated[Many, typer.Option(help="Which server the tools come from.")] = None,
     fault: Annotated[Many, typer.Option(help="A fault to inject.")] = None,
@@ -69,9 +71,7 @@ def _request(spec: Path | None, flags: dict[str, Any]) -> Request:
 
     values = read_spec(spec) if spec is not None else {}
     values |= {name: value for name, value in flags.items() if value is not None}
-    values.setdefault("k", 1)
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return Request(**{"suites": (), "models": (), **values})
+    return request_of(values)
 
 
 def _submit(plan: Plan, *, wait: bool, dry_run: bool, json: bool, record: Path | None) -> None:

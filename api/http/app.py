@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
@@ -16,7 +16,7 @@ from passgrid.warehouse.engine import make_engine
 
 
 @asynccontextmanager
-async def _connected(app: FastAPI) -> AsyncIterator[None]:
+async def _connected(app: FastAPI) -> AsyncGenerator[None]:
     app.state.engine = make_engine(os.environ["PASSGRID_DATABASE_URL"], pool_size=8)
     try:
         yield

@@ -6,6 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Response
+from sqlalchemy.exc import OperationalError
 
 from api.http.database import Engine
 
@@ -24,7 +25,7 @@ def ready(engine: Engine, response: Response) -> dict[str, Any]:
     try:
         with engine.connect() as connection:
             connection.execute(sa.text("SELECT 1"))
-    except sa.exc.OperationalError as error:
+    except OperationalError as error:
         response.status_code = 503
         return {"status": "database away", "detail": str(error.orig).splitlines()[0] if error.orig else ""}
     return {"status": "ok"}

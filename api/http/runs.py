@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.http.database import Connection, Engine, RunId
 from api.submission import plan_request
-from passgrid.plan import Request
+from passgrid.plan import Request, request_of
 from passgrid.problems import InvalidInput, Problem
 from passgrid.warehouse import control
 from passgrid.warehouse.progress import RunProgress, list_runs, run_progress
@@ -46,8 +46,7 @@ class Submission(BaseModel):
         ]
         if problems:
             raise InvalidInput(problems)
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in self}
-        return Request(**values)
+        return request_of(self.model_dump())
 
 
 @router.post("", status_code=201)

@@ -23,14 +23,16 @@ class RecordedCall:
 
 def recorded_calls(cassette: Cassette) -> Iterator[RecordedCall]:
     """Every answered call in order of request. Raises `BrokenCassette` where an answer belongs to no call."""
-    asked: list[dict[str, Any]] = []
+    asked: list[Any] = []
     for step in cassette.steps:
         if "model" in step:
-            asked = [part for part in step["model"]["parts"] if "call" in part]
-        for call in sorted(step.get("calls", ()), key=lambda call: call["call"]):
+            parts: list[Any] = step["model"]["parts"]
+            asked = [part for part in parts if "call" in part]
+        answered: list[dict[str, Any]] = step.get("calls", [])
+        for call in sorted(answered, key=lambda call: call["call"]):
             if call["call"] >= len(asked):
                 raise BrokenCassette(f"an answer to call {call['call']}, but the turn made {len(asked)}")
-            part = asked[call["call"]]
+            part: Any = asked[call["call"]]
             yield RecordedCall(
                 server=call.get("server", ""),
                 tool=part["call"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from passgrid.identity import canonical_json
+from passgrid.json_values import is_array, is_object
 
 
 def canonical_arguments(arguments: Any) -> bytes:
@@ -18,8 +19,8 @@ def canonical_arguments(arguments: Any) -> bytes:
 def _plain(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if is_array(value):
         return [_plain(item) for item in value]
     return value

@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from passgrid.identity import value_hash
+from passgrid.json_values import is_object
 
 FORMAT = "passgrid-cassette"
 VERSION = 1
@@ -119,7 +120,7 @@ def read_cassette(data: bytes) -> Cassette:
         document: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise BrokenCassette(f"not a whole JSON document, line {error.lineno}: {error.msg}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+    if not is_object(document) or document.get("format") != FORMAT:
         raise BrokenCassette(f'not a cassette: it has no "format": "{FORMAT}"')
     version: Any = document.get("version")
     if version != VERSION:

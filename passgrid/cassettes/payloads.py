@@ -9,6 +9,7 @@ import orjson
 
 from passgrid.cassettes.format import BrokenCassette, Cassette, Payloads
 from passgrid.identity import content_hash
+from passgrid.json_values import is_array, is_object
 
 REFERENCE = "$payload"
 WORTH_A_PAYLOAD = 1024
@@ -26,13 +27,13 @@ def payload_file(value: Any) -> tuple[str, bytes]:
 
 def references(value: Any) -> Iterator[str]:
     """Every payload name that stands somewhere in a JSON value."""
-    if isinstance(value, dict):
+    if is_object(value):
         if set(value) == {REFERENCE}:
             yield value[REFERENCE]
             return
         for item in value.values():
             yield from references(item)
-    elif isinstance(value, list | tuple):
+    elif is_array(value):
         for item in value:
             yield from references(item)
 
@@ -54,11 +55,11 @@ def read_payload(name: str, payloads: Payloads) -> Any:
 
 def resolved(value: Any, payloads: Mapping[str, Any]) -> Any:
     """`value` with every reference replaced by what `payloads` holds for it."""
-    if isinstance(value, dict):
+    if is_object(value):
         if len(value) == 1 and REFERENCE in value:
             return payloads[value[REFERENCE]]
         return {key: resolved(item, payloads) for key, item in value.items()}
-    if isinstance(value, list):
+    if is_array(value):
         return [resolved(item, payloads) for item in value]
     return value
 

@@ -29,7 +29,7 @@ _MODEL_TURN = {
         "parts": {"type": "array", "items": _MODEL_PART},
         "usage": {
             "type": "object",
-            "properties": {name: _COUNT for name in ("input", "output", "cache_read", "cache_write")},
+            "properties": dict.fromkeys(("input", "output", "cache_read", "cache_write"), _COUNT),
             "additionalProperties": False,
         },
         "served": {"type": ["string", "null"], "description": "The model id the provider says it served."},

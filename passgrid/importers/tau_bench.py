@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from passgrid.cassettes.format import COMPLETED_ENDING, LIMIT_ENDING, Cassette, Step
+from passgrid.json_values import is_array
 from passgrid.problems import InvalidInput, Problem
 
 MODEL_TURNS = 30
@@ -58,7 +59,7 @@ def read_trajectories(path: Path) -> list[Trajectory]:
         raise InvalidInput([Problem(str(path), "no such file")]) from None
     except (OSError, EOFError, ValueError) as error:
         raise InvalidInput([Problem(str(path), f"not a JSON file, plain or gzip: {error}")]) from None
-    if not isinstance(entries, list):
+    if not is_array(entries):
         raise InvalidInput([Problem(str(path), "not a list of trajectories")])
     trajectories: list[Trajectory] = []
     problems: list[Problem] = []
@@ -113,9 +114,7 @@ def to_cassette(trajectory: Trajectory, label: str, tools: Sequence[str]) -> Cas
         system=system,
         tools=[{"server": "tau-bench", "name": name, "inputSchema": UNKNOWN_SCHEMA} for name in tools],
         steps=tuple(_steps(trajectory)),
-        ending=(
-            {"outcome": LIMIT_ENDING, "limit": "turns"} if trajectory.cut_off else {"outcome": COMPLETED_ENDING}
-        ),
+        ending=({"outcome": LIMIT_ENDING, "limit": "turns"} if trajectory.cut_off else {"outcome": COMPLETED_ENDING}),
         verdicts={VERDICT: trajectory.reward},
     )
 

@@ -44,7 +44,7 @@ class MeteredModel(WrapperModel):
 def _record(response: ModelResponse, turn: int, answered: str, started: float, ended: float) -> ModelCallRecord:
     recorded: dict[str, Any] | None = (response.provider_details or {}).get("passgrid")
     if recorded is not None:
-        usage = recorded.get("usage") or {}
+        usage: dict[str, int | None] = recorded.get("usage") or {}
         counts = [usage.get(name) for name in ("input", "output", "cache_read", "cache_write")]
         cost = recorded.get("cost_usd")
         finish = recorded.get("finish")

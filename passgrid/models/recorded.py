@@ -10,6 +10,7 @@ from pydantic_ai.messages import (
     FilePart,
     ModelMessage,
     ModelRequest,
+    ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
     RetryFeedbackPart,
@@ -100,7 +101,7 @@ class RecordedModel(Model):
             return steps[self._position - 1]
         return None
 
-    def _compare(self, part: Any) -> None:
+    def _compare(self, part: ModelRequestPart) -> None:
         if isinstance(part, ToolReturnPart):
             self._expect_return(part)
         elif isinstance(part, UserPromptPart):
@@ -165,14 +166,14 @@ class RecordedModel(Model):
         return ReplayMiss(f"model turn {self._turn}: {difference}")
 
 
-def _new_parts(messages: Sequence[ModelMessage], seen: int) -> Iterator[Any]:
+def _new_parts(messages: Sequence[ModelMessage], seen: int) -> Iterator[ModelRequestPart]:
     for message in messages[seen:]:
         if isinstance(message, ModelRequest):
             yield from message.parts
 
 
 def _response(turn: dict[str, Any]) -> ModelResponse:
-    usage = turn.get("usage") or {}
+    usage: dict[str, int | None] = turn.get("usage") or {}
     return ModelResponse(
         parts=[_part(part) for part in turn["parts"]],
         usage=RequestUsage(

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+ARM_AXES = ("run_id", "label", "mode", "model", "prompt", "target", "fault", "mitigation")
+"""The columns an arm's name is made of, in order."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArmName:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passgrid.differences import first_difference
+from passgrid.json_values import is_object
 from passgrid.scenario import Check, FileCheck, Scenario, TextMatch, ToolCalled
 from passgrid.suite_code import SuiteCode
 from passgrid.transcript import Message, ToolCallRecord, final_text
@@ -111,12 +112,13 @@ def _tool_called(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
 def _call_difference(wanted: ToolCalled, call: ToolCallRecord) -> str | None:
     if wanted.succeeded and call.error:
         return "it ended in an error"
-    if not isinstance(call.arguments, dict):
+    arguments = call.arguments
+    if not is_object(arguments):
         return "its arguments are not an object"
     for name, value in wanted.arguments.items():
-        if name not in call.arguments:
+        if name not in arguments:
             return f"argument {name} is missing"
-        if difference := first_difference(value, call.arguments[name], name):
+        if difference := first_difference(value, arguments[name], name):
             return difference
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ class LiveTools:
 @contextlib.asynccontextmanager
 async def live_tools(
     servers: Mapping[str, StdioServer | HttpServer], suite: Path | None, workspace: Path | None
-) -> AsyncIterator[LiveTools]:
+) -> AsyncGenerator[LiveTools]:
     """Start or connect to every server of a scenario, and close or end them all at the end."""
     places = {"suite": suite, "workspace": workspace}
     async with contextlib.AsyncExitStack() as stack:

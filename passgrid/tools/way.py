@@ -74,7 +74,9 @@ class ToolWay(AbstractToolset[Any]):
             }
         return self._tools
 
-    async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
         """Answer one call and write its journal row, however it ends."""
         meter, offered = self._meter, self.offered[name]
         asked = meter.begin_call(name)

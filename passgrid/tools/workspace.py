@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def template_files(workspace: Workspace | None, suite_files: Mapping[str, bytes]
 
 
 @contextlib.contextmanager
-def fresh_workspace(workspace: Workspace | None, template: Mapping[str, bytes]) -> Iterator[Path | None]:
+def fresh_workspace(workspace: Workspace | None, template: Mapping[str, bytes]) -> Generator[Path | None]:
     """A folder with the template's files, removed at the end; None where the scenario wants none."""
     if workspace is None:
         yield None

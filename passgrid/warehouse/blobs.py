@@ -37,13 +37,17 @@ def store(connection: sa.Connection, blobs: Mapping[str, bytes]) -> None:
         return
     connection.exec_driver_sql("CREATE TEMP TABLE new_blobs (hash text, body bytea) ON COMMIT DROP")
     copy_rows(connection, "new_blobs", ("hash", "body"), ((name, compress(blobs[name])) for name in sorted(new)))
-    connection.exec_driver_sql("INSERT INTO blobs SELECT hash, body FROM new_blobs ORDER BY hash ON CONFLICT DO NOTHING")
+    connection.exec_driver_sql(
+        "INSERT INTO blobs SELECT hash, body FROM new_blobs ORDER BY hash ON CONFLICT DO NOTHING"
+    )
 
 
 def load(connection: sa.Connection, hashes: Iterable[str]) -> dict[str, bytes]:
     """The bytes of these blobs; raises `LookupError` naming what is missing or does not have its promised content."""
     wanted = set(hashes)
-    rows = connection.execute(sa.text("SELECT hash, body FROM blobs WHERE hash = ANY(:hashes)"), {"hashes": list(wanted)})
+    rows = connection.execute(
+        sa.text("SELECT hash, body FROM blobs WHERE hash = ANY(:hashes)"), {"hashes": list(wanted)}
+    )
     found = {row.hash: decompress(row.body) for row in rows}
     for name in sorted(wanted):
         if name not in found:

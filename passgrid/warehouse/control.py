@@ -20,6 +20,16 @@ class Controlled:
     """Attempts that workers hold now; they end by themselves."""
 
 
+_AGAIN = "state = 'done' AND outcome IN ('cancelled', 'infra_error')"
+"""What may be asked for again."""
+
+_QUEUE_AGAIN = (
+    "UPDATE attempts SET state = 'queued', outcome = NULL, outcome_detail = NULL, reason = NULL, "  # noqa: S608
+    "valid = NULL, passed = NULL, digest = NULL, finished_at = NULL, worker = NULL, "
+    f"xid = pg_current_xact_id() WHERE run_id = :run AND {_AGAIN}"
+)
+
+
 def cancel(engine: sa.Engine, run_id: str, *, dry_run: bool = False) -> Controlled:
     """Take what is queued out of the queue at once; what runs in replay ends within its batch."""
     with engine.begin() as connection:
@@ -47,27 +57,19 @@ def cancel(engine: sa.Engine, run_id: str, *, dry_run: bool = False) -> Controll
 
 def resume(engine: sa.Engine, run_id: str, *, dry_run: bool = False) -> Controlled:
     """Queue again what was cancelled or ended in an infrastructure error; verdicts are never asked for again."""
-    again = "state = 'done' AND outcome IN ('cancelled', 'infra_error')"
     with engine.begin() as connection:
         running = _count(connection, run_id, "state = 'running'")
         if dry_run:
-            return Controlled(run_id, _count(connection, run_id, again), running)
+            return Controlled(run_id, _count(connection, run_id, _AGAIN), running)
         for table in ("tool_calls", "model_calls", "checks", "transcripts"):
             connection.execute(
                 sa.text(
                     f"DELETE FROM {table} USING attempts "  # noqa: S608 - names from the line above
-                    f"WHERE attempt_key = attempts.key AND run_id = :run AND {again}"
+                    f"WHERE attempt_key = attempts.key AND run_id = :run AND {_AGAIN}"
                 ),
                 {"run": run_id},
             )
-        resumed = connection.execute(
-            sa.text(
-                "UPDATE attempts SET state = 'queued', outcome = NULL, outcome_detail = NULL, reason = NULL, "
-                "valid = NULL, passed = NULL, digest = NULL, finished_at = NULL, worker = NULL, "
-                f"xid = pg_current_xact_id() WHERE run_id = :run AND {again}"  # noqa: S608 - a constant of this function
-            ),
-            {"run": run_id},
-        ).rowcount
+        resumed = connection.execute(sa.text(_QUEUE_AGAIN), {"run": run_id}).rowcount
         connection.execute(
             sa.text(
                 "UPDATE runs SET state = CASE WHEN :n > 0 THEN 'active' ELSE state END, "

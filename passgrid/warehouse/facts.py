@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from passgrid.report.facts import ArmName, AttemptFact, fact_of
+from passgrid.report.facts import ARM_AXES, ArmName, AttemptFact, fact_of
 
 _ATTEMPTS = sa.text("""
 SELECT a.key, a.run_id, r.label, r.mode, c.model, c.prompt, c.target, c.fault, c.mitigation, c.suite, c.scenario,
@@ -39,7 +39,7 @@ def attempt_facts(connection: sa.Connection, run_ids: Sequence[str]) -> Iterator
     for row in connection.execute(_STAGES, runs):
         stages.setdefault(row.attempt_key, {})[row.name] = row.passed is True
     names: dict[tuple[Any, ...], ArmName] = {}
-    for row in connection.execute(_ATTEMPTS, runs):
-        axes = (row.run_id, row.label, row.mode, row.model, row.prompt, row.target, row.fault, row.mitigation)
+    for row in connection.execute(_ATTEMPTS, runs).mappings():
+        axes = tuple(row[name] for name in ARM_AXES)
         arm = names.setdefault(axes, ArmName(*axes))
-        yield fact_of(arm, row._mapping, answers.get(row.key, {}), stages.get(row.key, {}))
+        yield fact_of(arm, dict(row), answers.get(row["key"], {}), stages.get(row["key"], {}))

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from alembic import command
 from passgrid.warehouse.engine import make_engine
 
 _LOCK = 7071969

@@ -170,7 +170,7 @@ def active_runs(connection: sa.Connection) -> list[dict[str, Any]]:
             "GROUP BY run_id, label, mode, created_at ORDER BY created_at DESC"
         )
     )
-    found = [dict(row._mapping) for row in rows]
+    found = [dict[str, Any](row) for row in rows.mappings()]
     connection.rollback()
     return found
 
@@ -179,7 +179,8 @@ def list_runs(connection: sa.Connection, limit: int) -> list[dict[str, Any]]:
     """The newest runs with how far they are."""
     rows = connection.execute(
         sa.text(
-            "SELECT run_id AS run, label, mode, r.state, k, r.priority, created_at, r.finished_at, count(a.key) AS wanted, "
+            "SELECT run_id AS run, label, mode, r.state, k, r.priority, created_at, r.finished_at, "
+            "count(a.key) AS wanted, "
             "count(*) FILTER (WHERE a.state = 'done') AS done, count(*) FILTER (WHERE valid) AS valid, "
             "count(*) FILTER (WHERE passed) AS passed "
             "FROM (SELECT * FROM runs ORDER BY created_at DESC LIMIT :limit) r LEFT JOIN attempts a USING (run_id) "
@@ -187,6 +188,6 @@ def list_runs(connection: sa.Connection, limit: int) -> list[dict[str, Any]]:
         ),
         {"limit": limit},
     )
-    found = [dict(row._mapping) for row in rows]
+    found = [dict[str, Any](row) for row in rows.mappings()]
     connection.rollback()
     return found

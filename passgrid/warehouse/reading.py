@@ -38,15 +38,15 @@ def list_attempts(
 ) -> list[dict[str, Any]]:
     """Attempts in id order, those after `after`, at most `limit`; all outcomes when `outcome` is None."""
     rows = connection.execute(_LIST, {"run": run_id, "outcome": outcome, "after": after, "limit": limit})
-    return [dict(row._mapping) for row in rows]
+    return [dict[str, Any](row) for row in rows.mappings()]
 
 
 def _one(connection: sa.Connection, run_id: str, attempt: str) -> dict[str, Any]:
     pattern = attempt + "%" if attempt.isalnum() and len(attempt) >= 4 else ""
-    rows = connection.execute(_ONE, {"run": run_id, "attempt": pattern}).all()
+    rows = connection.execute(_ONE, {"run": run_id, "attempt": pattern}).mappings().all()
     if len(rows) != 1:
         raise LookupError(f"{'no attempt' if not rows else 'more than one attempt'} of the run starts with {attempt}")
-    return dict(rows[0]._mapping)
+    return dict[str, Any](rows[0])
 
 
 def attempt_details(connection: sa.Connection, run_id: str, attempt: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def attempt_details(connection: sa.Connection, run_id: str, attempt: str) -> dic
     key = found.pop("key")
     for part, query in _PARTS.items():
         rows = connection.execute(query, {"key": key})
-        found[part] = [{name: row._mapping[name] for name in row._fields if name != "attempt_key"} for row in rows]
+        found[part] = [{name: value for name, value in row.items() if name != "attempt_key"} for row in rows.mappings()]
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from passgrid.json_values import is_array, is_object
 from passgrid.messages import storable_text
 
 DEEPEST = 200
@@ -34,9 +35,9 @@ def _marked(value: Any, depth: int) -> Any:
         return storable_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if isinstance(value, dict):
+    if is_object(value):
         return {storable_text(str(key)): _marked(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if is_array(value):
         return [_marked(item, depth + 1) for item in value]
     if isinstance(value, bool | int | float) or value is None:
         return value if not isinstance(value, int) or abs(value) < 2**63 else str(value)

@@ -67,7 +67,8 @@ def run_summary(connection: sa.Connection, run_id: str) -> RunSummary:
 def _digest(connection: sa.Connection, run_id: str) -> str:
     rows = connection.execute(
         sa.text(
-            "SELECT coalesce(digest, outcome) AS digest FROM attempts WHERE run_id = :run ORDER BY attempt_id COLLATE \"C\""
+            "SELECT coalesce(digest, outcome) AS digest FROM attempts WHERE run_id = :run "
+            'ORDER BY attempt_id COLLATE "C"'
         ),
         {"run": run_id},
     )

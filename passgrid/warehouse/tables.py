@@ -120,9 +120,7 @@ attempts = sa.Table(
     sa.UniqueConstraint("run_id", "attempt_id", name="attempts_run_attempt"),
     sa.UniqueConstraint("cell_key", "sample", name="attempts_cell_sample"),
     sa.Index("attempts_xid", "xid"),
-    sa.Index(
-        "attempts_queued", "queue", sa.text("priority DESC"), "key", postgresql_where=sa.text("state = 'queued'")
-    ),
+    sa.Index("attempts_queued", "queue", sa.text("priority DESC"), "key", postgresql_where=sa.text("state = 'queued'")),
     sa.Index("attempts_leases", "lease_until", postgresql_where=sa.text("state = 'running'")),
 )
 

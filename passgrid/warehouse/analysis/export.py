@@ -12,15 +12,20 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import adbc_driver_postgresql.dbapi as adbc
+import adbc_driver_postgresql.dbapi
 import duckdb
-import pyarrow.parquet as parquet
+import pyarrow.parquet
 
 from passgrid.problems import Unreachable
 from passgrid.warehouse.analysis.publishing import TRANSCRIPTS, copy_of, current_file, draft_file, one_exporter, publish
 from passgrid.warehouse.analysis.tables import ATTEMPTS, RUNS, TABLES, TRANSCRIPTS_SQL, VERSION, Table
+
+# Neither library has types for these.
+_connect = cast(Any, adbc_driver_postgresql.dbapi).connect
+_write_table = cast(Any, pyarrow.parquet).write_table
+
 
 @dataclass(frozen=True, slots=True)
 class Exported:
@@ -50,14 +55,16 @@ def export(postgres_url: str, folder: Path) -> Exported:
     Raises `Unreachable` when the folder or disk cannot take it: the file of before stays as it was.
     """
     try:
-        with one_exporter(folder), adbc.connect(postgres_url) as source:
+        with one_exporter(folder), _connect(postgres_url) as source:
             return _export(source, folder)
     except (OSError, duckdb.IOException, duckdb.FatalException) as error:
         for leftover in folder.glob("draft-*"):
             leftover.unlink(missing_ok=True)
         full = getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG} or "space" in str(error)
         remedy = "free some space and export again" if full else "check its owner and permissions"
-        raise Unreachable(f"{folder}: the export could not be written: {error}; the file of before is whole; {remedy}") from error
+        raise Unreachable(
+            f"{folder}: the export could not be written: {error}; the file of before is whole; {remedy}"
+        ) from error
 
 
 def _export(source: Any, folder: Path) -> Exported:
@@ -92,8 +99,8 @@ def _changes(source: Any, before: Path | None) -> _Range:
     with source.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         cursor.execute(
-            "SELECT cast(system_identifier AS text), cast(cast(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) "
-            "FROM pg_control_system()"
+            "SELECT cast(system_identifier AS text), "
+            "cast(cast(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) FROM pg_control_system()"
         )
         cluster, until = cursor.fetchone()
     return _Range(cluster, _watermark(before, cluster), until)
@@ -116,7 +123,8 @@ def _make_tables(target: duckdb.DuckDBPyConnection) -> None:
         for statement in table.ddl():
             target.execute(statement)
     target.execute(
-        "CREATE TABLE exports (version INTEGER, cluster VARCHAR, watermark BIGINT, exported_at TIMESTAMPTZ, parts BIGINT)"
+        "CREATE TABLE exports "
+        "(version INTEGER, cluster VARCHAR, watermark BIGINT, exported_at TIMESTAMPTZ, parts BIGINT)"
     )
 
 
@@ -142,7 +150,8 @@ def _bury(source: Any, target: duckdb.DuckDBPyConnection, folder: Path, changes:
     with source.cursor() as cursor:
         cursor.execute(
             "SELECT run_id FROM tombstones t WHERE t.xid >= cast(cast($1 AS text) AS xid8) "
-            "AND t.xid < cast(cast($2 AS text) AS xid8) AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = t.run_id)",
+            "AND t.xid < cast(cast($2 AS text) AS xid8) "
+            "AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = t.run_id)",
             changes.parameters,
         )
         gone = [row[0] for row in cursor.fetchall()]
@@ -170,7 +179,7 @@ def _write_transcripts(source: Any, folder: Path, changes: _Range, fresh: bool) 
         part = root / run_id / f"{changes.until:020d}.parquet"
         part.parent.mkdir(parents=True, exist_ok=True)
         partial = part.with_suffix(".partial")
-        parquet.write_table(rows, partial, compression="none", row_group_size=256)
+        _write_table(rows, partial, compression="none", row_group_size=256)
         partial.rename(part)
         written += 1
     return written

@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 POINTER = "current"
@@ -31,7 +31,7 @@ def current_file(folder: Path) -> Path | None:
 
 
 @contextlib.contextmanager
-def one_exporter(folder: Path) -> Iterator[None]:
+def one_exporter(folder: Path) -> Generator[None]:
     """Only one process writes; another waits its turn."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".exporting", "w") as lock:

@@ -11,7 +11,7 @@ import duckdb
 import orjson
 import zstandard
 
-from passgrid.report.facts import ArmName, AttemptFact, fact_of
+from passgrid.report.facts import ARM_AXES, ArmName, AttemptFact, fact_of
 from passgrid.transcript import Message
 from passgrid.warehouse.analysis.publishing import TRANSCRIPTS, current_file
 
@@ -133,7 +133,9 @@ class AnalysisStore:
     def runs(self) -> list[RunRow]:
         """Every run, the newest first."""
         rows = self._rows(_RUNS)
-        return [RunRow(**{**row, "models": tuple(row["models"]), "suites": tuple(row["suites"])}) for row in rows]
+        for row in rows:
+            row |= {"models": tuple(row["models"]), "suites": tuple(row["suites"])}
+        return [RunRow(**row) for row in rows]
 
     def facts(self, run_ids: Sequence[str]) -> list[AttemptFact]:
         """Every wanted attempt of these runs: what `passgrid.report.arms.arm_reports` takes."""
@@ -147,7 +149,7 @@ class AnalysisStore:
         names: dict[tuple[Any, ...], ArmName] = {}
         facts: list[AttemptFact] = []
         for row in self._rows(_FACTS, [runs, runs]):
-            axes = tuple(row[name] for name in _AXES)
+            axes = tuple(row[name] for name in ARM_AXES)
             arm = names.setdefault(axes, ArmName(*axes))
             key = row["attempt_key"]
             facts.append(fact_of(arm, row, answers.get(key, {}), stages.get(key, {})))
@@ -198,8 +200,6 @@ class AnalysisStore:
         names = [column[0] for column in found.description or ()]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
-
-_AXES = ("run_id", "label", "mode", "model", "prompt", "target", "fault", "mitigation")
 
 _ANSWERS = """
 SELECT attempt_key, answered, count(*) AS n FROM tool_calls JOIN attempts USING (attempt_key)

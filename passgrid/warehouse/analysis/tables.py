@@ -77,7 +77,9 @@ ATTEMPTS = Table(
     (
         Column("attempt_key", "BIGINT", "short key, used by the other tables", "a.key"),
         Column("run_id", "VARCHAR", "the run it belongs to", "a.run_id"),
-        Column("attempt_id", "VARCHAR", "hash of what decides its course; equal in runs that repeat it", "a.attempt_id"),
+        Column(
+            "attempt_id", "VARCHAR", "hash of what decides its course; equal in runs that repeat it", "a.attempt_id"
+        ),
         Column("suite", "VARCHAR", "suite of the scenario", "c.suite"),
         Column("scenario", "VARCHAR", "scenario axis", "c.scenario"),
         Column("model", "VARCHAR", "model axis", "c.model"),
@@ -185,7 +187,7 @@ TRIES = Table(
 TABLES = (RUNS, ATTEMPTS, TOOL_CALLS, MODEL_CALLS, CHECKS, TRIES)
 
 TRANSCRIPTS_SQL = (
-    "SELECT a.run_id, t.attempt_key, a.attempt_id, t.body "
+    "SELECT a.run_id, t.attempt_key, a.attempt_id, t.body "  # noqa: S608 - made of constants
     f"FROM transcripts t {_OF_CHANGED} ORDER BY a.run_id, t.attempt_key"
 )
-"""Transcripts lie beside the file, in immutable parts by run: parquet with attempt_key, attempt_id, body (zstd JSON)."""
+"""Transcripts lie beside the file, in immutable parts by run: parquet with attempt_key, attempt_id, body (zstd JSON)"""
