@@ -3,8 +3,8 @@
 import os
 
 import sqlalchemy as sa
-from alembic import context
 
+from alembic import context
 from passgrid.warehouse.tables import metadata
 
 

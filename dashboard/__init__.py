@@ -1,0 +1,1 @@
+"""The screens: one file a page, over one read-only analysis file."""

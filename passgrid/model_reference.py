@@ -34,6 +34,10 @@ class ModelReference:
         """Whether it is a policy written in Python: never to be shown as a real model."""
         return self.provider == SCRIPTED
 
+    def as_label(self) -> str:
+        """The label its recordings get: its spelling as the name of a folder."""
+        return re.sub(r"[^A-Za-z0-9._-]+", "-", str(self)).strip("-.")
+
     def __str__(self) -> str:
         text = f"{self.provider}:{self.name}"
         if self.settings:

@@ -69,6 +69,8 @@ class Plan:
     """Hash of the order blob by cell id: what a worker needs besides the cassette."""
     blobs: Mapping[str, bytes] = field(repr=False)
     """Everything that travels to workers, by content hash."""
+    suite_folders: Mapping[str, Path]
+    """Where each suite lies."""
 
     @property
     def wanted(self) -> int:
@@ -121,7 +123,16 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
     if problems:
         raise InvalidInput(problems)
     packing.take_orders(cells, by_name, matrix.mode)
-    return Plan(request, matrix, cells, matrix.run_id(cells), packing.cassettes, packing.orders, packing.blobs)
+    return Plan(
+        request=request,
+        matrix=matrix,
+        cells=cells,
+        run_id=matrix.run_id(cells),
+        cassettes=packing.cassettes,
+        orders=packing.orders,
+        blobs=packing.blobs,
+        suite_folders={name: suite.folder for name, suite in by_name.items()},
+    )
 
 
 def _flag_problems(request: Request) -> list[Problem]:

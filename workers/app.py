@@ -24,5 +24,6 @@ app.conf.update(
     broker_connection_max_retries=None,
     broker_transport_options={"visibility_timeout": 3600, "socket_keepalive": True, "health_check_interval": 10},
     worker_hijack_root_logger=False,
+    worker_redirect_stdouts=False,
     imports=("workers.tasks",),
 )

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from passgrid.attempt import AttemptOrder
+from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette, cassette_of
 from passgrid.cassettes.payloads import references, resolved
 from passgrid.matrix import Mode, Prompt
@@ -60,6 +60,7 @@ class OrderBook:
             cassette=self._cassette(cassettes[claim.cassette_hash]) if claim.cassette_hash else None,
             suite_files=files,
             suite_folder=self._folder(document, files),
+            record=claim.record,
         )
 
     def _cassette(self, document: dict[str, Any]) -> Cassette:

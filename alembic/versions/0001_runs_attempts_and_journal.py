@@ -11,7 +11,7 @@ CREATE TABLE blobs (
     body BYTEA NOT NULL,
     PRIMARY KEY (hash)
 );
-COMMENT ON TABLE blobs IS 'Content-addressed files: scenarios as ordered, cassettes, payloads, suite files, tool surfaces';
+COMMENT ON TABLE blobs IS 'Content-addressed files: orders, cassettes, payloads, suite files, tool surfaces';
 COMMENT ON COLUMN blobs.hash IS 'SHA-256 of the uncompressed bytes';
 COMMENT ON COLUMN blobs.body IS 'zstd';
 CREATE TABLE runs (
@@ -95,6 +95,7 @@ CREATE TABLE attempts (
     duration_s DOUBLE PRECISION,
     digest TEXT,
     surface_hash TEXT,
+    recording_hash TEXT,
     started_at TIMESTAMP WITH TIME ZONE,
     finished_at TIMESTAMP WITH TIME ZONE,
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -116,6 +117,7 @@ COMMENT ON COLUMN attempts.input_tokens IS 'null: unknown';
 COMMENT ON COLUMN attempts.output_tokens IS 'null: unknown';
 COMMENT ON COLUMN attempts.cost_usd IS 'null: unknown';
 COMMENT ON COLUMN attempts.surface_hash IS 'blob: the tools that were offered';
+COMMENT ON COLUMN attempts.recording_hash IS 'blob: the cassette made of it';
 CREATE TABLE checks (
     attempt_key BIGINT NOT NULL,
     name TEXT NOT NULL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from api.cli.failing import run_command
 from api.cli.options import DryRun, Json, print_json, refuse
 from passgrid.plan import Plan, Request, request_of
+from passgrid.problems import InvalidInput, Problem
 
 EPILOG = (
     "Example: submit-matrix --suite demo --model recorded:scripted-careful --model recorded:scripted-hasty -k 5 --wait"
@@ -30,8 +32,8 @@ def submit_matrix(
     k: Annotated[int | None, typer.Option("-k", help="Samples of each cell.")] = None,
     mode: Annotated[str | None, typer.Option(help="replay, sandbox, live or drift.")] = None,
     record: Annotated[
-        Path | None, typer.Option(help="Write cassettes of live attempts below this suite folder.")
-    ] = None,
+        bool, typer.Option("--record", help="Turn the attempts into cassettes of their suites; needs --wait.")
+    ] = False,
     label: Annotated[str | None, typer.Option(help="Another label measures again.")] = None,
     target: Annotated[Many, typer.Option(help="Which server the tools come from.")] = None,
     fault: Annotated[Many, typer.Option(help="A fault to inject.")] = None,
@@ -57,13 +59,15 @@ def submit_matrix(
         "tags": tag,
         "limit": limit,
         "priority": priority,
-        "record": record is not None or None,
+        "record": record or None,
     }
     request = _request(spec, flags)
+    if record and not wait and not dry_run:
+        raise InvalidInput([Problem("--record", "the recordings are written when the run is done", "add --wait")])
     from api.submission import plan_request
 
     plan = plan_request(request)
-    _submit(plan, wait=wait, dry_run=dry_run, json=json, record=record)
+    _submit(plan, wait=wait, dry_run=dry_run, json=json)
 
 
 def _request(spec: Path | None, flags: dict[str, Any]) -> Request:
@@ -74,8 +78,9 @@ def _request(spec: Path | None, flags: dict[str, Any]) -> Request:
     return request_of(values)
 
 
-def _submit(plan: Plan, *, wait: bool, dry_run: bool, json: bool, record: Path | None) -> None:
+def _submit(plan: Plan, *, wait: bool, dry_run: bool, json: bool) -> None:
     from api.cli.waiting import wait_for
+    from api.recordings import collect_recordings
     from api.stack.join import joined_stack
     from passgrid.warehouse.engine import make_engine
     from passgrid.warehouse.submission import reusable, submit
@@ -92,6 +97,9 @@ def _submit(plan: Plan, *, wait: bool, dry_run: bool, json: bool, record: Path |
         finished = wait and wait_for(engine, submitted.run_id, quiet=json)
         with engine.connect() as connection:
             summary = run_summary(connection, submitted.run_id)
+            recorded = collect_recordings(connection, plan) if finished and plan.request.record else 0
+    if recorded:
+        print(f"{recorded} cassettes written", file=sys.stderr)
     if json:
         print_json(summary.to_json(new_attempts=submitted.new_attempts))
     else:

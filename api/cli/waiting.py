@@ -15,6 +15,10 @@ from passgrid.warehouse.progress import RunProgress, run_progress
 
 SLOWEST = 1.0
 """Seconds between two looks at a large run."""
+LINE_SECONDS = 2.0
+"""Seconds between two lines where progress is printed."""
+SILENT_SECONDS = 15.0
+"""After so many seconds without news a line is printed all the same."""
 
 
 def wait_for(engine: sa.Engine, run_id: str, *, quiet: bool = False) -> bool:
@@ -52,15 +56,18 @@ def _watch_live(engine: sa.Engine, run_id: str, console: Console) -> None:
 
 
 def _watch_lines(engine: sa.Engine, run_id: str, console: Console) -> None:
-    shown = -1.0
+    shown, last = -LINE_SECONDS, -1
 
     def show(progress: RunProgress) -> None:
-        nonlocal shown
+        nonlocal shown, last
         now = time.monotonic()
-        if progress.finished or now - shown > 2:
-            shown = now
+        news = progress.done != last and now - shown > LINE_SECONDS
+        if progress.finished or news or now - shown > SILENT_SECONDS:
+            shown, last = now, progress.done
             passed = sum(arm.outcomes.get("passed", 0) for arm in progress.arms)
-            print(f"{progress.done}/{progress.wanted} done, {passed} passed", file=sys.stderr, flush=True)
+            running = sum(arm.running for arm in progress.arms)
+            line = f"{progress.done}/{progress.wanted} done, {passed} passed, {running} running"
+            print(line, file=sys.stderr, flush=True)
 
     _each_look(engine, run_id, show)
     with engine.connect() as connection:

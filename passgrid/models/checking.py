@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from passgrid.library import Suite
 from passgrid.matrix import Cell
 from passgrid.models.live import UnusableModel, check_provider
-from passgrid.models.scripted import POLICY_MARK
+from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK
 from passgrid.problems import Problem
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
-
-POLICIES = "policies.py"
 
 
 def model_problems(cells: Sequence[Cell], suites: Mapping[str, Suite]) -> list[Problem]:
@@ -23,7 +21,7 @@ def model_problems(cells: Sequence[Cell], suites: Mapping[str, Suite]) -> list[P
             if not model.scripted:
                 check_provider(model)
                 continue
-            policies = SuiteCode(suites[suite].files).marked(POLICIES, POLICY_MARK)
+            policies = SuiteCode(suites[suite].files).marked(POLICIES_FILE, POLICY_MARK)
         except (UnusableModel, BrokenSuiteCode) as error:
             problems.append(Problem(place, str(error)))
             continue

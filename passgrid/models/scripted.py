@@ -47,6 +47,7 @@ Policy: TypeAlias = Callable[[PolicyTurn], str | Call | list[Call]]
 """A scripted model: says something, or asks for one or several tools at once."""
 
 POLICY_MARK = "__passgrid_policy__"
+POLICIES_FILE = "policies.py"
 
 
 def policy(name: str) -> Callable[[Policy], Policy]:

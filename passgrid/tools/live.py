@@ -9,8 +9,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
+from fastmcp.client.transports import StdioTransport
 from pydantic_ai import RunContext
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
@@ -20,6 +19,9 @@ from passgrid.tools.way import OfferedTool
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
 """What a server's process gets of our environment; everything else it needs stands in the scenario."""
+
+INIT_SECONDS = 60.0
+"""How long a server may take to start: several that import much start at once."""
 
 
 class ToolNameConflict(Exception):
@@ -73,14 +75,16 @@ def _toolset(name: str, server: StdioServer | HttpServer, places: Mapping[str, P
             headers={key: filled(value, places) for key, value in server.headers.items()} or None,
             id=name,
             tool_error_behavior="failed",
+            init_timeout=INIT_SECONDS,
         )
-    parameters = StdioServerParameters(
+    transport = StdioTransport(
         command=sys.executable if server.command == "python" else server.command,
         args=[filled(arg, places) for arg in server.args],
         env=_environment({key: filled(value, places) for key, value in server.env.items()}),
         cwd=str(places["workspace"]) if places["workspace"] else None,
+        keep_alive=False,
     )
-    return MCPToolset(stdio_client(parameters), id=name, tool_error_behavior="failed")
+    return MCPToolset(transport, id=name, tool_error_behavior="failed", init_timeout=INIT_SECONDS)
 
 
 def filled(text: str, places: Mapping[str, Path | None]) -> str:

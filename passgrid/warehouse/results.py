@@ -10,6 +10,8 @@ import orjson
 import sqlalchemy as sa
 
 from passgrid.attempt import AttemptResult
+from passgrid.cassettes.format import write_cassette
+from passgrid.cassettes.payloads import packed
 from passgrid.identity import canonical_json, content_hash
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
@@ -37,15 +39,15 @@ WITH given AS (
         cast(:reason AS text[]), cast(:valid AS bool[]), cast(:passed AS bool[]), cast(:turns AS int[]),
         cast(:calls AS int[]), cast(:wasted AS int[]), cast(:input AS bigint[]), cast(:output AS bigint[]),
         cast(:cost AS double precision[]), cast(:duration AS double precision[]), cast(:digest AS text[]),
-        cast(:surface AS text[])
+        cast(:surface AS text[]), cast(:recording AS text[])
     ) AS g(key, fence, outcome, detail, reason, valid, passed, turns, calls, wasted, input, output, cost, duration,
-           digest, surface)
+           digest, surface, recording)
 ), accepted AS (
     UPDATE attempts SET state = 'done', outcome = g.outcome, outcome_detail = g.detail, reason = g.reason,
         valid = g.valid, passed = g.passed, model_turns = g.turns, tool_calls = g.calls, wasted_calls = g.wasted,
         input_tokens = g.input, output_tokens = g.output, cost_usd = g.cost, duration_s = g.duration,
-        digest = g.digest, surface_hash = g.surface, lease_until = NULL, finished_at = clock_timestamp(),
-        xid = pg_current_xact_id()
+        digest = g.digest, surface_hash = g.surface, recording_hash = g.recording, lease_until = NULL,
+        finished_at = clock_timestamp(), xid = pg_current_xact_id()
     FROM given g WHERE attempts.key = g.key AND attempts.fence = g.fence AND attempts.state = 'running'
     RETURNING attempts.key, attempts.fence
 ), logged AS (
@@ -61,10 +63,13 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
 
     Returns the keys that were accepted: a claim that was lost meanwhile is left out, and its late result is dropped.
     """
-    surfaces = _surfaces(finished)
-    accepted = {row.key for row in connection.execute(_ACCEPT, _columns(finished, surfaces))}
+    surfaces = {one.claim.key: canonical_json(storable(one.result.tools)) for one in finished}
+    recordings = {one.claim.key: _recording_blobs(one) for one in finished if one.result.recording is not None}
+    accepted = {row.key for row in connection.execute(_ACCEPT, _columns(finished, surfaces, recordings))}
     kept = [one for one in finished if one.claim.key in accepted]
-    blobs.store(connection, {surfaces[one.claim.key][0]: surfaces[one.claim.key][1] for one in kept})
+    files = [surfaces[one.claim.key] for one in kept]
+    files += [data for one in kept for data in recordings.get(one.claim.key, ())]
+    blobs.store(connection, {content_hash(data): data for data in files})
     for table, columns, rows in _CHILDREN:
         copy_rows(connection, table, columns, (row for one in kept for row in rows(one)))
     connection.execute(sa.text(f"NOTIFY {RESULTS_CHANNEL}"))
@@ -72,15 +77,17 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
     return accepted
 
 
-def _surfaces(finished: Sequence[Finished]) -> dict[int, tuple[str, bytes]]:
-    surfaces: dict[int, tuple[str, bytes]] = {}
-    for one in finished:
-        data = canonical_json(storable(one.result.tools))
-        surfaces[one.claim.key] = (content_hash(data), data)
-    return surfaces
+def _recording_blobs(one: Finished) -> list[bytes]:
+    """The cassette file, and after it the payloads it refers to."""
+    assert one.result.recording is not None, "only asked where there is one"
+    light, payloads = packed(one.result.recording)
+    return [write_cassette(light), *payloads.values()]
 
 
-def _columns(finished: Sequence[Finished], surfaces: dict[int, tuple[str, bytes]]) -> dict[str, list[Any]]:
+def _columns(
+    finished: Sequence[Finished], surfaces: dict[int, bytes], recordings: dict[int, list[bytes]]
+) -> dict[str, list[Any]]:
+    keys = [one.claim.key for one in finished]
     results = [one.result for one in finished]
     return {
         "key": [one.claim.key for one in finished],
@@ -98,7 +105,8 @@ def _columns(finished: Sequence[Finished], surfaces: dict[int, tuple[str, bytes]
         "cost": [_total(result, "cost_usd") for result in results],
         "duration": [result.duration_s for result in results],
         "digest": [result.digest() for result in results],
-        "surface": [surfaces[one.claim.key][0] for one in finished],
+        "surface": [content_hash(surfaces[key]) for key in keys],
+        "recording": [content_hash(recordings[key][0]) if key in recordings else None for key in keys],
     }
 
 

@@ -42,7 +42,7 @@ blobs = sa.Table(
     metadata,
     sa.Column("hash", sa.Text, primary_key=True, comment="SHA-256 of the uncompressed bytes"),
     sa.Column("body", BYTEA, nullable=False, comment="zstd"),
-    comment="Content-addressed files: scenarios as ordered, cassettes, payloads, suite files, tool surfaces",
+    comment="Content-addressed files: orders, cassettes, payloads, suite files, tool surfaces",
 )
 
 runs = sa.Table(
@@ -114,6 +114,7 @@ attempts = sa.Table(
     sa.Column("duration_s", sa.Double),
     sa.Column("digest", sa.Text),
     sa.Column("surface_hash", sa.Text, comment="blob: the tools that were offered"),
+    sa.Column("recording_hash", sa.Text, comment="blob: the cassette made of it"),
     sa.Column("started_at", sa.DateTime(timezone=True)),
     sa.Column("finished_at", sa.DateTime(timezone=True)),
     _xid(),

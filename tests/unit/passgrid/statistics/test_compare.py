@@ -104,6 +104,17 @@ def test_many_sign_flips_are_drawn_with_a_seed() -> None:
     assert found.p_value == pytest.approx(mcnemar_exact(28, 12), abs=0.005)
 
 
+@pytest.mark.parametrize(("moved", "exact"), [(16, True), (17, False)])
+def test_from_17_differences_on_flips_are_drawn(moved: int, exact: bool) -> None:
+    assert paired_difference(*arms([0.0] * 40, [0.5] * moved + [0.0] * (40 - moved))).p_exact is exact
+
+
+@pytest.mark.parametrize("pairs", [20, 500])
+def test_exactly_10_000_flips_are_drawn_in_however_many_blocks(pairs: int) -> None:
+    # The sum of the differences is zero, which every draw reaches.
+    assert paired_difference(*arms([0.0, 1.0] * pairs, [1.0, 0.0] * pairs)).p_value == 1
+
+
 def test_a_drawn_p_is_never_zero() -> None:
     found = paired_difference(*arms([0.0] * 60, [1.0 - i / 100 for i in range(60)]))
     assert found.p_value == pytest.approx(1 / 10_001)
@@ -157,6 +168,7 @@ def test_more_trials_behind_differences_that_agree() -> None:
     before, after = arms([1.0] * 12, [1.0] * 12)
     q = 1 - 0.025 ** (1 / 61)
     assert interval_of(paired_difference(before, after, trials=60)).high == pytest.approx(q)
+    assert interval_of(paired_difference(before, after, trials=1)).high == pytest.approx(1 - 0.025**0.5)
     with pytest.raises(ValueError, match="trials"):
         paired_difference(before, after, trials=0)
 

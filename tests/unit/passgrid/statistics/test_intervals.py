@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passgrid.statistics import Tally, mean_intervals, pass_at_1_interval, scenario_interval, wilson
-from passgrid.statistics.distributions import t_quantile
+from passgrid.statistics.distributions import beta_quantile, t_quantile
 from passgrid.statistics.intervals import posterior_bound
 
 Z = 1.959963984540054
@@ -80,6 +80,12 @@ def test_pass_at_1_counts_scenarios_where_their_spread_is_not_to_be_trusted(tall
 def test_pass_at_1_of_scenarios_that_agree_counts_no_more_than_the_attempts() -> None:
     for end in ends(pass_at_1_interval([Tally(4, 2)] * 30)):
         assert score(0.5, end, 120, t_quantile(0.975, 29)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("passed", [1, 9])
+def test_pass_at_1_at_10_and_at_90_percent_is_not_outside_of_them(passed: int) -> None:
+    for end in ends(pass_at_1_interval([Tally(10, passed)] * 40)):
+        assert score(passed / 10, end, 400, t_quantile(0.975, 39)) == pytest.approx(0, abs=1e-12)
 
 
 def test_pass_at_1_counts_at_least_one() -> None:
@@ -156,6 +162,14 @@ def test_scenarios_that_agree_have_a_width() -> None:
         assert score(0.5, end, 12, t_quantile(0.975, 11)) == pytest.approx(0, abs=1e-12)
 
 
+def test_every_scenario_is_drawn() -> None:
+    # How often the one that passes is drawn is Binomial(30, 1/30): 97.5 % of the time up to 3.
+    for place in (0, 29):
+        values = [0.0] * 30
+        values[place] = 1.0
+        assert ends(mean_intervals([values], seed=0)[0]) == (0, pytest.approx(0.1))
+
+
 @pytest.mark.parametrize("columns", [[[0.5]], [[]], [[0.1, 0.2], [0.1, 0.2, 0.3]]])
 def test_columns_must_be_over_the_same_two_scenarios_or_more(columns: list[list[float]]) -> None:
     with pytest.raises(ValueError, match="same two or more scenarios"):
@@ -168,6 +182,8 @@ def test_one_scenario_speaks_about_its_own_attempts() -> None:
     assert (interval.low, interval.high) == wilson(3, 10)
     assert (interval.method, interval.over) == ("wilson", "attempts")
     assert scenario_interval(Tally(10, 3), "hat", 1) == interval
+    assert ends(scenario_interval(Tally(10, 1), "at", 1)) == wilson(1, 10)
+    assert ends(scenario_interval(Tally(10, 9), "at", 1)) == wilson(9, 10)
 
 
 def test_one_scenario_at_an_end_takes_its_posterior() -> None:
@@ -179,10 +195,18 @@ def test_one_scenario_at_an_end_takes_its_posterior() -> None:
     assert everything.method == "posterior"
 
 
+def low_of_1_in_5() -> float:
+    return beta_quantile(0.025, 2, 5)
+
+
 def test_one_scenario_at_k_carries_the_posterior_of_its_rate_over() -> None:
     # All of 4 failed: Beta(1, 5), whose quantiles are 1 - (1-p)^(1/5), so (1 - rate)^3 is (1-p)^(3/5).
     assert ends(scenario_interval(Tally(4, 0), "at", 3)) == (0, pytest.approx(1 - 0.025**0.6))
     assert ends(scenario_interval(Tally(4, 4), "hat", 3)) == (pytest.approx(0.025**0.6), 1)
+    low, high = beta_quantile(0.025, 3, 6), beta_quantile(0.975, 3, 6)  # 2 of 7 passed
+    assert ends(scenario_interval(Tally(7, 2), "at", 2)) == pytest.approx((1 - (1 - low) ** 2, 1 - (1 - high) ** 2))
+    assert ends(scenario_interval(Tally(7, 2), "hat", 2)) == pytest.approx((low**2, high**2))
+    assert ends(scenario_interval(Tally(5, 1), "at", 5)) == (pytest.approx(1 - (1 - low_of_1_in_5()) ** 5), 1)
     assert scenario_interval(Tally(4, 2), "at", 5) is None
     assert scenario_interval(Tally(0, 0), "at", 1) is None
 

@@ -1,0 +1,28 @@
+"""Recordings of a finished run, from Postgres into the folders of their suites."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from passgrid.cassettes.format import read_cassette
+from passgrid.cassettes.layout import CassetteFolder
+from passgrid.cassettes.payloads import references, resolve
+from passgrid.plan import Plan
+from passgrid.warehouse import blobs
+
+
+def collect_recordings(connection: sa.Connection, plan: Plan) -> int:
+    """Write every recording of the plan's run to disk; returns how many. A recording of the same place is replaced."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT suite, recording_hash FROM attempts JOIN cells ON cells.key = cell_key "
+            "WHERE attempts.run_id = :run AND recording_hash IS NOT NULL ORDER BY attempts.key"
+        ),
+        {"run": plan.run_id},
+    ).all()
+    for row in rows:
+        cassette = read_cassette(blobs.load(connection, [row.recording_hash])[row.recording_hash])
+        names = {name.partition(".")[0]: name for name in references(cassette.to_document())}
+        payloads = {names[digest]: data for digest, data in blobs.load(connection, names).items()}
+        CassetteFolder(plan.suite_folders[row.suite]).write(resolve(cassette, payloads.__getitem__))
+    return len(rows)

@@ -1,0 +1,127 @@
+"""The choosers of Compare: arms, suites and tags. The address is the truth; choosing writes into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.arm_names import arm_key, full_name
+from dashboard.comparison import Scenario
+from dashboard.notices import unknown
+from dashboard.number_text import count
+from dashboard.open_store import OpenStore, arms, facts, tags
+from dashboard.page_links import remember_comparison, remembered_comparison, set_address
+from dashboard.palette import MOST_ARMS
+from dashboard.plain_text import one_line
+from passgrid.warehouse.analysis.arms import ArmRow
+
+PARAMETERS = ("arm", "suite", "tag")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was chosen."""
+
+    arms: tuple[ArmRow, ...]
+    kept: frozenset[Scenario] | None
+    """Scenarios that pass the filters; None without a filter."""
+
+
+def choose(opened: OpenStore) -> Choice:
+    """Draw the choosers and say what they hold."""
+    _restore()
+    offered = {arm_key(row.name): row for row in arms(opened)}
+    chosen = _choose_arms(offered)
+    runs = tuple(dict.fromkeys(row.name.run for row in chosen))
+    suites = sorted({suite for row in chosen for suite in row.suites})
+    tagged = tags(opened, runs) if runs else {}
+    all_tags = sorted({tag for of_scenario in tagged.values() for tag in of_scenario})
+    left, right = st.columns(2)
+    with left:
+        in_suites = _choose("suite", "Suites", suites, "all suites")
+    with right:
+        with_tags = _choose("tag", "Tags", all_tags, "all tags")
+    remember_comparison({name: st.query_params.get_all(name) for name in PARAMETERS})
+    return Choice(tuple(chosen), _kept(opened, runs, tagged, in_suites, with_tags))
+
+
+def _restore() -> None:
+    """Coming back by the navigation, without parameters: what was shown last."""
+    if not any(name in st.query_params for name in (*PARAMETERS, "run")):
+        set_address(**remembered_comparison())
+
+
+def _choose_arms(offered: Mapping[str, ArmRow]) -> list[ArmRow]:
+    keys = _arms_in_address(offered)
+    known = [key for key in keys if key in offered][:MOST_ARMS]
+    if missing := [key for key in keys if key not in offered]:
+        unknown(f"{len(missing)} of the arms or runs" if len(missing) > 1 else "An arm or run", "\n".join(missing))
+    elif len(keys) > MOST_ARMS:
+        st.warning(f"The address names {count(len(keys))} arms; the first {MOST_ARMS} are shown.")
+    st.session_state["choose_arm"] = known
+    chosen = st.multiselect(
+        f"Arms (up to {MOST_ARMS}, of any runs)",
+        options=list(offered),
+        format_func=lambda key: full_name(offered[key].name),
+        key="choose_arm",
+        max_selections=MOST_ARMS,
+        placeholder="Choose arms to compare",
+        on_change=_write,
+        args=("arm",),
+        select_all=False,
+    )
+    if not missing:
+        set_address(run=(), arm=chosen)
+    return [offered[key] for key in chosen]
+
+
+def _arms_in_address(offered: Mapping[str, ArmRow]) -> list[str]:
+    """Keys the address names: arms one by one, or all of a run; of an unknown run, what it says."""
+    keys = st.query_params.get_all("arm")
+    for run in st.query_params.get_all("run"):
+        of_run = [key for key, row in offered.items() if len(run) >= 4 and row.name.run.startswith(run)]
+        keys.extend(of_run or [run])
+    return list(dict.fromkeys(keys))
+
+
+def _choose(parameter: str, title: str, offered: Sequence[str], placeholder: str) -> list[str]:
+    st.session_state[f"choose_{parameter}"] = [
+        value for value in st.query_params.get_all(parameter) if value in offered
+    ]
+    return st.multiselect(
+        title,
+        options=list(offered),
+        format_func=one_line,
+        key=f"choose_{parameter}",
+        placeholder=placeholder,
+        on_change=_write,
+        args=(parameter,),
+        select_all=False,
+        disabled=not offered,
+    )
+
+
+def _write(parameter: str) -> None:
+    """A chooser changed: its value goes into the address, from where the page reads it."""
+    set_address(**{parameter: st.session_state[f"choose_{parameter}"]})
+    if parameter == "arm":
+        set_address(run=())
+
+
+def _kept(
+    opened: OpenStore,
+    runs: Sequence[str],
+    tagged: Mapping[Scenario, Sequence[str]],
+    suites: Sequence[str],
+    with_tags: Sequence[str],
+) -> frozenset[Scenario] | None:
+    if not suites and not with_tags:
+        return None
+    scenarios = {(fact.suite, fact.scenario) for run in runs for fact in facts(opened, run)}
+    return frozenset(
+        one
+        for one in scenarios
+        if (not suites or one[0] in suites) and (not with_tags or set(with_tags) & set(tagged.get(one, ())))
+    )

@@ -1,0 +1,119 @@
+"""The choosers of Attempt: run, scenario, arm and sample. The address is the truth; choosing writes into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.arm_names import short_names
+from dashboard.notices import unknown
+from dashboard.open_store import OpenStore, facts
+from dashboard.page_links import remember_attempt, remembered_attempt, set_address
+from dashboard.plain_text import one_line
+from passgrid.report.facts import ArmName, AttemptFact
+from passgrid.warehouse.analysis.store import RunRow
+
+
+def choose_attempt(opened: OpenStore) -> tuple[AttemptFact, list[AttemptFact]] | None:
+    """The attempt the address names, and all of its cell in order; None where there is nothing to choose from."""
+    _restore()
+    runs = [run for run in opened.store.runs() if run.wanted]
+    if not runs:
+        return None
+    run = _run_of(runs, st.query_params.get("run", ""))
+    of_run = facts(opened, run.run_id)
+    if not of_run:
+        return None
+    fact = _fact_of(of_run, st.query_params.get("attempt", ""))
+    columns = st.columns([3, 3, 3, 2])
+    with columns[0]:
+        _select("Run", "run", [one.run_id for one in runs], run.run_id, _run_name(runs), lambda chosen: _go(chosen, ""))
+    _within_run(of_run, fact, columns[1:])
+    remember_attempt(run.run_id, fact.attempt_id)
+    set_address(run=run.run_id, attempt=fact.attempt_id)
+    return fact, _cell(of_run, fact.arm, (fact.suite, fact.scenario))
+
+
+def _restore() -> None:
+    if "run" not in st.query_params and "attempt" not in st.query_params:
+        run_id, attempt_id = remembered_attempt()
+        set_address(run=run_id, attempt=attempt_id)
+
+
+def _run_of(runs: Sequence[RunRow], given: str) -> RunRow:
+    found = [run for run in runs if run.run_id == given or (len(given) >= 4 and run.run_id.startswith(given))]
+    if given and not found:
+        unknown("The run", given)
+    return found[0] if found else runs[0]
+
+
+def _fact_of(of_run: Sequence[AttemptFact], given: str) -> AttemptFact:
+    found = [one for one in of_run if one.attempt_id == given or (len(given) >= 4 and one.attempt_id.startswith(given))]
+    if given and not found:
+        unknown("The attempt", given)
+    return found[0] if found else min(of_run, key=lambda one: (one.suite, one.scenario, one.sample))
+
+
+def _run_name(runs: Sequence[RunRow]) -> Callable[[str], str]:
+    names = {run.run_id: one_line(f"{run.label} · {run.mode} · {run.run_id[:8]}") for run in runs}
+    return lambda run_id: names[run_id]
+
+
+def _within_run(of_run: Sequence[AttemptFact], fact: AttemptFact, columns: Sequence[Any]) -> None:
+    """Scenario, arm and sample; another scenario or arm keeps the sample where it has it."""
+    here = (fact.suite, fact.scenario)
+    scenarios = sorted({(one.suite, one.scenario) for one in of_run})
+    arms = list(dict.fromkeys(one.arm for one in of_run if (one.suite, one.scenario) == here))
+    names = dict(zip(arms, short_names(arms), strict=True))
+    with columns[0]:
+        _select(
+            "Scenario",
+            "scenario",
+            scenarios,
+            here,
+            lambda one: one_line("/".join(one)),
+            lambda chosen: _go_to(
+                _cell(of_run, fact.arm, chosen) or [x for x in of_run if (x.suite, x.scenario) == chosen], fact
+            ),
+        )
+    with columns[1]:
+        _select(
+            "Arm",
+            "arm_of_run",
+            arms,
+            fact.arm,
+            names.__getitem__,
+            lambda chosen: _go_to(_cell(of_run, chosen, here), fact),
+        )
+    cell = _cell(of_run, fact.arm, here)
+    with columns[2]:
+        said = {one.attempt_id: f"{one.sample}: {one_line(one.outcome or 'unfinished')}" for one in cell}
+        _select(
+            "Sample", "sample", list(said), fact.attempt_id, said.__getitem__, lambda chosen: _go(fact.arm.run, chosen)
+        )
+
+
+def _cell(of_run: Sequence[AttemptFact], arm: ArmName, scenario: tuple[str, str]) -> list[AttemptFact]:
+    found = [one for one in of_run if one.arm == arm and (one.suite, one.scenario) == scenario]
+    return sorted(found, key=lambda one: one.sample)
+
+
+def _select(
+    title: str, name: str, options: Sequence[Any], now: Any, named: Callable[[Any], str], go: Callable[[Any], None]
+) -> None:
+    key = f"attempt_{name}"
+    st.session_state[key] = now
+    st.selectbox(title, options, key=key, format_func=named, on_change=lambda: go(st.session_state[key]))
+
+
+def _go_to(cell: Sequence[AttemptFact], before: AttemptFact) -> None:
+    same = [one for one in cell if one.sample == before.sample]
+    target = (same or list(cell))[0]
+    _go(target.arm.run, target.attempt_id)
+
+
+def _go(run_id: str, attempt_id: str) -> None:
+    set_address(run=run_id, attempt=attempt_id)
+    remember_attempt(run_id, attempt_id)

@@ -1,0 +1,89 @@
+"""How an attempt ended and what it used: outcome, reason, numbers, checks and tries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.number_text import NONE, count, dollars, moment, seconds
+from dashboard.palette import outcome_badge
+from dashboard.plain_text import label, one_line, visible
+from passgrid.report.facts import AttemptFact
+from passgrid.warehouse.analysis.store import CheckRow, TryRow
+
+
+def attempt_header(fact: AttemptFact, attempt: Mapping[str, Any], tries: Sequence[TryRow]) -> None:
+    """Outcome, why, and what it used."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.subheader(f"{label(fact.scenario)}, sample {fact.sample}", width="content", anchor=False)
+        st.badge(label(fact.outcome or "unfinished"), color=outcome_badge(fact.outcome))
+        if fact.outcome is not None and not fact.valid:
+            st.badge("not valid: does not count", color="gray")
+    if fact.reason:
+        st.text(one_line(fact.reason, 500))
+    arm = fact.arm
+    st.caption(
+        " · ".join(
+            label(one) for one in (arm.model, arm.prompt, arm.label, arm.mode, f"attempt {fact.attempt_id[:12]}")
+        )
+    )
+    worker = tries[-1].worker if tries else None
+    with st.container(horizontal=True, gap="medium"):
+        _figure("Tool calls", count(fact.tool_calls))
+        _figure("Wasted calls", count(fact.wasted_calls))
+        _figure("Model turns", count(fact.model_turns))
+        _figure("Duration", seconds(fact.duration_s))
+        _figure("Tokens in / out", _tokens(attempt))
+        _figure("Cost", dollars(fact.cost_usd))
+        _figure("Tries", count(attempt["tries"]))
+        _figure("Worker", one_line(worker, 24) if worker else NONE)
+
+
+def _figure(title: str, value: str) -> None:
+    st.metric(title, value, width=125)
+
+
+def _tokens(attempt: Mapping[str, Any]) -> str:
+    known = attempt["input_tokens"], attempt["output_tokens"]
+    return NONE if known == (None, None) else " / ".join(map(count, known))
+
+
+def checks_table(checks: Sequence[CheckRow]) -> None:
+    """What was checked, and what came out."""
+    st.markdown("**Checks**")
+    if not checks:
+        st.caption("No check was made.")
+        return
+    rows = [
+        {
+            "result": "could not be made" if one.passed is None else "✓ pass" if one.passed else "✗ fail",
+            "check": one_line(one.name),
+            "kind": one_line(one.kind),
+            "part": "stage" if one.stage else "required" if one.required else "for information",
+            "verdict by": "imported: another tool" if one.imported else "Passgrid",
+            "found": one_line(one.detail, 500),
+        }
+        for one in checks
+    ]
+    st.dataframe(rows, hide_index=True, placeholder=NONE, alt="Checks of the attempt")
+    if any(one.imported for one in checks):
+        st.caption("Imported verdicts were made by another tool; Passgrid took them over as they are.")
+
+
+def tries_table(tries: Sequence[TryRow]) -> None:
+    """Every execution: more than one only after a crash."""
+    title = "1 try" if len(tries) == 1 else f"{count(len(tries))} tries"
+    with st.expander(f"{title}: where and when it ran"):
+        rows = [
+            {
+                "try": one.fence,
+                "worker": visible(one.worker),
+                "started": moment(one.started_at),
+                "ended": moment(one.ended_at),
+                "ended because": one_line(one.reason) if one.reason else NONE,
+            }
+            for one in tries
+        ]
+        st.dataframe(rows, hide_index=True, placeholder=NONE, alt="Tries of the attempt")

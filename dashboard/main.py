@@ -1,0 +1,20 @@
+"""The dashboard: `streamlit run main.py`, with PASSGRID_ANALYSIS naming the folder of the analysis file."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+
+def main() -> None:
+    """Show the page the address names."""
+    st.set_page_config(page_title="Passgrid", page_icon="📊", layout="wide")
+    pages = [
+        st.Page("runs_page.py", title="Runs", url_path="runs", default=True),
+        st.Page("compare_page.py", title="Compare", url_path="compare"),
+        st.Page("attempt_page.py", title="Attempt", url_path="attempt"),
+    ]
+    st.navigation(pages, position="top").run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""One row for each arm with all its numbers; what is unknown is a dash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard.comparison import ComparedArm, Comparison
+from dashboard.number_text import NONE, between, count, dollars, rate, seconds, share
+from passgrid.report.distribution import Distribution
+from passgrid.statistics import Curve
+
+
+def metric_table(comparison: Comparison) -> None:
+    """The table."""
+    rows = [_row(arm, comparison.most_k) for arm in comparison.arms]
+    right = {name: st.column_config.TextColumn(name, alignment="right") for name in rows[0] if name != "arm"}
+    columns = {"arm": st.column_config.TextColumn("arm", pinned=True, width="medium"), **right}
+    st.dataframe(rows, hide_index=True, column_config=columns, placeholder=NONE, alt="Numbers of each arm")
+    st.caption(
+        "n counts valid attempts; coverage is n of what was wanted. Steps and time over valid attempts: median, 90th "
+        "percentile, maximum. A dash is unknown, never 0."
+    )
+
+
+def _row(arm: ComparedArm, most_k: int) -> dict[str, Any]:
+    said = arm.report
+    return {
+        "arm": arm.title,
+        "n": count(said.coverage.valid),
+        "coverage": share(said.coverage.share),
+        "passed": count(said.passed),
+        "pass@1 (95 %)": _withheld(arm) if arm.withheld else _point(said.pass_at, 1),
+        f"pass^{most_k} (95 %)": NONE if arm.withheld or not most_k else _point(said.pass_hat, most_k),
+        "tool calls": count(said.tool_calls),
+        "steps": _spread(said.steps, count),
+        "wasted calls": count(said.wasted_calls),
+        "model turns": count(said.model_turns),
+        "time": _spread(said.duration_s, seconds),
+        "tokens per attempt": _spread(said.tokens, count),
+        "cost": dollars(said.cost_usd),
+    }
+
+
+def _withheld(arm: ComparedArm) -> str:
+    return f"withheld ({between(arm.report.coverage.low, arm.report.coverage.high)})"
+
+
+def _point(curve: Curve, k: int) -> str:
+    for point in curve.points:
+        if point.k == k:
+            return f"{rate(point.value)} ({between(point.low, point.high)})"
+    return NONE
+
+
+def _spread(found: Distribution | None, written: Any) -> str:
+    return NONE if found is None else " / ".join(written(value) for value in (found.median, found.p90, found.max))

@@ -1,0 +1,86 @@
+"""Runs: what is running now, and every run that was exported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard.live_panel import live_panel
+from dashboard.notices import with_store
+from dashboard.number_text import age, moment
+from dashboard.open_store import OpenStore, exported_at
+from dashboard.page_links import link_to_compare
+from dashboard.plain_text import one_line
+from passgrid.warehouse.analysis.store import RunRow
+
+
+def show() -> None:
+    """The page."""
+    st.title("Runs")
+    live_panel()
+    st.subheader("Exported runs")
+    with_store(_exported)
+
+
+def _exported(opened: OpenStore) -> None:
+    at = exported_at(opened)
+    st.caption(f"Exported {age(at)} ({moment(at)}). `passgrid export` brings it up to date.")
+    runs = opened.store.runs()
+    if not runs:
+        st.info("The export holds no run yet: submit one with `submit-matrix`, then `passgrid export`.")
+        return
+    picked = st.dataframe(
+        [_row(run) for run in runs],
+        hide_index=True,
+        placeholder="–",
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_config=_COLUMNS,
+        key="runs_table",
+        alt="Exported runs, the newest first",
+    )
+    chosen = [runs[number] for number in picked.selection.rows if number < len(runs)]
+    _links(chosen, runs)
+
+
+def _links(chosen: list[RunRow], runs: list[RunRow]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if chosen:
+            number = f"{len(chosen)} runs" if len(chosen) > 1 else f"run {chosen[0].run_id[:8]}"
+            link_to_compare(f"Compare {number} →", run=[run.run_id for run in chosen])
+        else:
+            link_to_compare(f"Compare the newest run ({runs[0].label}) →", run=runs[0].run_id)
+            if len(runs) > 1:
+                link_to_compare("Compare the two newest →", run=[run.run_id for run in runs[:2]])
+            st.caption("Tick rows to compare those.")
+
+
+def _row(run: RunRow) -> dict[str, Any]:
+    return {
+        "label": one_line(run.label, 60),
+        "run": run.run_id[:8],
+        "mode": run.mode,
+        "state": run.state,
+        "k": run.k,
+        "wanted": run.wanted,
+        "done": run.done,
+        "valid": run.valid,
+        "coverage": run.valid / run.wanted if run.wanted else None,
+        "passed": run.passed,
+        "models": one_line(", ".join(run.models), 120) or None,
+        "suites": one_line(", ".join(run.suites), 120) or None,
+        "created": moment(run.created_at),
+    }
+
+
+_COLUMNS = {
+    "label": st.column_config.TextColumn("label", pinned=True),
+    "coverage": st.column_config.NumberColumn("coverage", format="percent", help="valid / wanted"),
+    "valid": st.column_config.NumberColumn("valid", help="attempts that count: passed, failed, or ended at a limit"),
+    "k": st.column_config.NumberColumn("k", help="samples of each cell"),
+}
+
+
+if __name__ == "__main__":
+    show()

@@ -1,0 +1,29 @@
+"""How far attempts got: the stages of the scenarios, by arm."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.comparison import Comparison
+from dashboard.number_text import NONE, count, share
+from dashboard.plain_text import one_line
+
+
+def stage_table(comparison: Comparison) -> None:
+    """Nothing where no scenario declares stages."""
+    stages = sorted({stage for arm in comparison.arms for stage in arm.report.stages})
+    if not stages:
+        return
+    st.subheader("Stages reached")
+    rows = [
+        {"stage": one_line(stage), **{arm.title: _reached(arm.report.stages.get(stage)) for arm in comparison.arms}}
+        for stage in stages
+    ]
+    right = {arm.title: st.column_config.TextColumn(arm.title, alignment="right") for arm in comparison.arms}
+    st.dataframe(rows, hide_index=True, column_config=right, placeholder=NONE, alt="Stages reached by arm")
+
+
+def _reached(found: tuple[int, int] | None) -> str:
+    if found is None or not found[1]:
+        return NONE
+    return f"{count(found[0])} of {count(found[1])} ({share(found[0] / found[1])})"

@@ -1,0 +1,139 @@
+"""The calls of one attempt on a time axis: one lane for each tool, model turns in a lane of their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import streamlit as st
+
+from dashboard.number_text import count, milliseconds, size
+from dashboard.palette import DOMINANT, ERROR, MODEL, OTHER
+from dashboard.plain_text import label, one_line
+from passgrid.warehouse.analysis.store import ModelCallRow, ToolCallRow
+
+_LANE = 30
+_SHORTEST = 0.006
+"""Bars shorter than this share of the axis are drawn this long, so that they can be seen."""
+_KINDS = ("model turn", "most called tool", "other tool", "tool error")
+_COLOURS = (MODEL, DOMINANT, OTHER, ERROR)
+
+
+def timeline(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> None:
+    """The chart, and how to read it."""
+    st.subheader("Timeline")
+    if not tools and not turns:
+        st.caption("No call was recorded.")
+        return
+    calls = Counter(call.tool for call in tools)
+    if calls:
+        tool, most = calls.most_common(1)[0]
+        said = "1 call" if most == 1 else f"{count(most)} of {count(len(tools))} calls"
+        st.markdown(
+            f"Most called: **{label(tool, 80)}**, {most}/{len(tools)} ({said})"
+            if most > 1
+            else f"{count(len(tools))} tool calls, none repeated"
+        )
+    first, last = _span(tools, turns)
+    st.altair_chart(
+        _chart(_rows(tools, turns, first, last), _lanes(calls, bool(turns)), last - first), alt="Timeline of calls"
+    )
+    shortest = milliseconds(_SHORTEST * (last - first))
+    st.caption(
+        f"Starts at the first call, {milliseconds(first)} after the attempt began. Calls shorter than {shortest} are drawn "
+        "that long; the tooltip has the true time, arguments and answer."
+    )
+
+
+def _span(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> tuple[float, float]:
+    every = [(call.started_ms, call.duration_ms or 0.0) for call in (*tools, *turns)]
+    first = min(start for start, _ in every)
+    return first, max(first + 0.001, *(start + duration for start, duration in every))
+
+
+def _lanes(calls: Counter[str], with_model: bool) -> list[str]:
+    """The model first, then tools by number of calls; each with its n of all."""
+    total = calls.total()
+    tools = [_lane(tool, number, total) for tool, number in calls.most_common()]
+    return [*(["model"] if with_model else []), *tools]
+
+
+def _lane(tool: str, number: int, total: int) -> str:
+    return f"{one_line(tool, 60)}  {number}/{total}"
+
+
+def _rows(
+    tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow], first: float, last: float
+) -> list[dict[str, Any]]:
+    calls = Counter(call.tool for call in tools)
+    most = calls.most_common(1)[0] if calls else ("", 0)
+    shortest = _SHORTEST * (last - first)
+    rows = [_turn_row(turn, first, shortest) for turn in turns]
+    for call in tools:
+        dominant = most[1] > 1 and call.tool == most[0]
+        kind = _KINDS[3] if call.error else _KINDS[1] if dominant else _KINDS[2]
+        duration = "never came back" if call.duration_ms is None else milliseconds(call.duration_ms)
+        rows.append(
+            {
+                **_bar(call.started_ms - first, call.duration_ms, shortest),
+                "lane": _lane(call.tool, calls[call.tool], len(tools)),
+                "kind": kind,
+                "call": f"#{call.seq + 1} {one_line(call.tool, 60)}, asked for in turn {call.turn}",
+                "took": duration,
+                "arguments": one_line(call.arguments, 400),
+                "answer": one_line(f"{call.answered}, {size(call.result_bytes)}"),
+                "error": one_line(call.error_text or "", 300) if call.error else "none",
+            }
+        )
+    return rows
+
+
+def _turn_row(turn: ModelCallRow, first: float, shortest: float) -> dict[str, Any]:
+    tokens = (
+        "tokens unknown"
+        if turn.input_tokens is None
+        else f"{count(turn.input_tokens)} in, {count(turn.output_tokens)} out"
+    )
+    return {
+        **_bar(turn.started_ms - first, turn.duration_ms, shortest),
+        "lane": "model",
+        "kind": _KINDS[0],
+        "call": f"turn {turn.turn}" + (f", {one_line(turn.served_model, 60)}" if turn.served_model else ""),
+        "took": milliseconds(turn.duration_ms),
+        "arguments": tokens,
+        "answer": one_line(turn.answered),
+        "error": "none",
+    }
+
+
+def _bar(start: float, duration: float | None, shortest: float) -> dict[str, float]:
+    return {"start": start, "end": start + max(duration or 0.0, shortest)}
+
+
+def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float) -> Any:
+    """Seconds where the whole takes some, else milliseconds."""
+    unit, factor = ("s", 1000.0) if span >= 10_000 else ("ms", 1.0)
+    for row in rows:
+        row["start"], row["end"] = row["start"] / factor, row["end"] / factor
+    used = {row["kind"] for row in rows}
+    kinds = [kind for kind in _KINDS if kind in used]
+    colours = [_COLOURS[_KINDS.index(kind)] for kind in kinds]
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2, labelLimit=160)
+    tooltip = [alt.Tooltip(name, type="nominal") for name in ("call", "took", "arguments", "answer", "error")]
+    scale = alt.Scale(domain=[0, span * (1 + 2 * _SHORTEST) / factor], nice=False)
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar(height=16, cornerRadius=2, stroke="white", strokeWidth=0.5)
+        .encode(
+            x=alt.X("start:Q", title=f"{unit} from the first call", scale=scale).axis(grid=True, tickCount=6),
+            x2="end:Q",
+            y=alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes)).axis(
+                labelLimit=170, grid=True, domain=False, ticks=False, tickBand="extent"
+            ),
+            color=alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=colours), legend=legend),
+            tooltip=tooltip,
+        )
+        .properties(height=alt.Step(_LANE))
+    )

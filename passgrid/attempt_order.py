@@ -1,0 +1,32 @@
+"""What one attempt needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from passgrid.cassettes.format import Cassette
+from passgrid.matrix import Mode, Prompt
+from passgrid.model_reference import ModelReference
+from passgrid.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptOrder:
+    """Everything one attempt needs; it looks at nothing else."""
+
+    attempt_id: str
+    scenario: Scenario
+    prompt: Prompt
+    model: ModelReference
+    mode: Mode
+    sample: int
+    cassette: Cassette | None = None
+    """Resolved; needed for every recorded model."""
+    suite_files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The suite's own files by path: checks, policies, servers, templates."""
+    suite_folder: Path | None = None
+    """Where those files lie on disk, for live servers that are started from there."""
+    record: bool = False
+    """Whether the result is to hold a recording."""
