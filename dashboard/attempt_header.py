@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.data_table import data_table
 from dashboard.number_text import NONE, count, dollars, moment, seconds
 from dashboard.palette import outcome_badge
 from dashboard.plain_text import label, one_line, visible
@@ -67,7 +68,7 @@ def checks_table(checks: Sequence[CheckRow]) -> None:
         }
         for one in checks
     ]
-    st.dataframe(rows, hide_index=True, placeholder=NONE, alt="Checks of the attempt")
+    data_table(rows, "Checks of the attempt", left=rows[0])
     if any(one.imported for one in checks):
         st.caption("Imported verdicts were made by another tool; Passgrid took them over as they are.")
 
@@ -86,4 +87,4 @@ def tries_table(tries: Sequence[TryRow]) -> None:
             }
             for one in tries
         ]
-        st.dataframe(rows, hide_index=True, placeholder=NONE, alt="Tries of the attempt")
+        data_table(rows, "Tries of the attempt", left=["try", *rows[0]] if rows else ())

@@ -10,7 +10,7 @@ from dashboard.open_store import OpenStore, facts, report
 from dashboard.palette import ARMS, LETTERS, SHAPES
 from passgrid.report.arms import ArmReport, scenario_tallies
 from passgrid.report.facts import AttemptFact
-from passgrid.statistics import common_k, coverage
+from passgrid.statistics import Tally, common_k, coverage
 from passgrid.warehouse.analysis.arms import ArmRow
 
 Scenario = tuple[str, str]
@@ -79,7 +79,7 @@ def _facts_of(opened: OpenStore, row: ArmRow, kept: frozenset[Scenario] | None) 
 
 def _common_k(of_arms: Sequence[Sequence[AttemptFact]]) -> int:
     """A curve ends at the smallest n over the arms that are drawn."""
-    drawn = []
+    drawn: list[list[Tally]] = []
     for found in of_arms:
         scenarios = scenario_tallies(found)
         tallies = [one.tally for one in scenarios]

@@ -59,7 +59,8 @@ def _chart(arms: list[ComparedArm], kind: str) -> Any:
         if len(arms) > 1
         else None
     )
-    colour = alt.Color("arm:N", scale=alt.Scale(domain=titles, range=[arm.colour for arm in arms]), legend=legend)
+    scale = alt.Scale(domain=titles, range=[arm.colour for arm in arms])
+    colour = alt.Color("arm:N", scale=scale, legend=legend)
     shape = alt.Shape("arm:N", scale=alt.Scale(domain=titles, range=[arm.shape for arm in arms]), legend=None)
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, color=colour)
     band = (
@@ -75,7 +76,7 @@ def _chart(arms: list[ComparedArm], kind: str) -> Any:
         y=y,
         shape=shape,
         tooltip=tooltip,
-        fill=alt.condition("datum.sparse", alt.value("white"), alt.Color("arm:N", scale=colour.scale, legend=None)),
+        fill=alt.condition("datum.sparse", alt.value("white"), alt.Fill("arm:N", scale=scale, legend=None)),
     )
     return alt.layer(band, line, points).properties(height=_HEIGHT)
 

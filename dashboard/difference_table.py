@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.comparison import ComparedArm, Comparison
+from dashboard.data_table import data_table
 from dashboard.number_text import NONE
 from passgrid.statistics import PairedDifference, holm, paired_difference
 
@@ -21,8 +22,7 @@ def difference_table(comparison: Comparison) -> None:
     adjusted = holm([one.p_value for one in found])
     st.subheader(f"Against {baseline.letter}")
     rows = [_row(arm, one, p) for arm, one, p in zip(others, found, adjusted, strict=True)]
-    right = {name: st.column_config.TextColumn(name, alignment="right") for name in rows[0] if name != "arm"}
-    st.dataframe(rows, hide_index=True, column_config=right, placeholder=NONE, alt="Differences to the first arm")
+    data_table(rows, "Differences to the first arm", left=["arm"])
     st.caption(
         f"pass@1 minus that of {baseline.letter}, paired over the scenarios both have; the interval is of 95 %, p is "
         "two-sided (sign flips), adjusted by Holm over the arms shown."

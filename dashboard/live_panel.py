@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.data_table import data_table
 from dashboard.live_progress import ApiUnreachable, LiveRun, active_runs
 from dashboard.number_text import count
 from dashboard.plain_text import label, one_line, visible
@@ -52,19 +53,19 @@ def _run(run: LiveRun) -> None:
     st.progress(
         run.done / run.wanted if run.wanted else 0.0, text=f"{count(run.done)} of {count(run.wanted)} attempts done"
     )
-    st.dataframe(
+    data_table(
         [_arm_row(run, number) for number in range(len(run.arms))],
-        hide_index=True,
-        column_config={"done": st.column_config.ProgressColumn("done", format="percent", min_value=0, max_value=1)},
-        alt=f"Progress of run {run.run_id[:8]} by arm",
+        f"Progress of run {run.run_id[:8]} by arm",
+        left=["arm"],
+        done=st.column_config.ProgressColumn("done", format="percent", min_value=0, max_value=1),
     )
     if run.reasons:
         st.caption("Why attempts did not pass so far")
-        st.dataframe(
+        data_table(
             [{"attempts": number, "reason": one_line(reason)} for reason, number in run.reasons],
-            hide_index=True,
-            column_config={"attempts": st.column_config.NumberColumn(width="small")},
-            alt="Reasons so far",
+            "Reasons so far",
+            attempts=st.column_config.NumberColumn(width="small"),
+            reason=st.column_config.TextColumn("reason"),
         )
     st.caption(f"Stop it with `passgrid cancel {label(run.run_id[:8])}`; what is done stays.")
 

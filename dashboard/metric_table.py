@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.comparison import ComparedArm, Comparison
+from dashboard.data_table import data_table
 from dashboard.number_text import NONE, between, count, dollars, rate, seconds, share
 from passgrid.report.distribution import Distribution
 from passgrid.statistics import Curve
@@ -15,9 +16,7 @@ from passgrid.statistics import Curve
 def metric_table(comparison: Comparison) -> None:
     """The table."""
     rows = [_row(arm, comparison.most_k) for arm in comparison.arms]
-    right = {name: st.column_config.TextColumn(name, alignment="right") for name in rows[0] if name != "arm"}
-    columns = {"arm": st.column_config.TextColumn("arm", pinned=True, width="medium"), **right}
-    st.dataframe(rows, hide_index=True, column_config=columns, placeholder=NONE, alt="Numbers of each arm")
+    data_table(rows, "Numbers of each arm", left=["arm"])
     st.caption(
         "n counts valid attempts; coverage is n of what was wanted. Steps and time over valid attempts: median, 90th "
         "percentile, maximum. A dash is unknown, never 0."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import streamlit as st
@@ -85,7 +86,7 @@ def transcript(opened: OpenStore, run_id: str, attempt_key: int) -> list[Message
         return opened.store.transcript(run_id, attempt_key)
 
 
-def exported_at(opened: OpenStore):  # noqa: ANN201 - the store's own type
+def exported_at(opened: OpenStore) -> datetime | None:
     """When this version was made."""
     with _LOCK:
         return opened.store.exported_at()

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.data_table import choosable_table
 from dashboard.live_panel import live_panel
 from dashboard.notices import with_store
 from dashboard.number_text import age, moment
@@ -30,17 +31,8 @@ def _exported(opened: OpenStore) -> None:
     if not runs:
         st.info("The export holds no run yet: submit one with `submit-matrix`, then `passgrid export`.")
         return
-    picked = st.dataframe(
-        [_row(run) for run in runs],
-        hide_index=True,
-        placeholder="–",
-        on_select="rerun",
-        selection_mode="multi-row",
-        column_config=_COLUMNS,
-        key="runs_table",
-        alt="Exported runs, the newest first",
-    )
-    chosen = [runs[number] for number in picked.selection.rows if number < len(runs)]
+    picked = choosable_table([_row(run) for run in runs], "Exported runs, the newest first", "runs_table", _COLUMNS)
+    chosen = [runs[number] for number in picked]
     _links(chosen, runs)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.comparison import Comparison
+from dashboard.data_table import data_table
 from dashboard.number_text import NONE, count, share
 from dashboard.plain_text import one_line
 
@@ -19,8 +20,7 @@ def stage_table(comparison: Comparison) -> None:
         {"stage": one_line(stage), **{arm.title: _reached(arm.report.stages.get(stage)) for arm in comparison.arms}}
         for stage in stages
     ]
-    right = {arm.title: st.column_config.TextColumn(arm.title, alignment="right") for arm in comparison.arms}
-    st.dataframe(rows, hide_index=True, column_config=right, placeholder=NONE, alt="Stages reached by arm")
+    data_table(rows, "Stages reached by arm", left=["stage"])
 
 
 def _reached(found: tuple[int, int] | None) -> str:

@@ -42,8 +42,8 @@ def timeline(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> Non
     )
     shortest = milliseconds(_SHORTEST * (last - first))
     st.caption(
-        f"Starts at the first call, {milliseconds(first)} after the attempt began. Calls shorter than {shortest} are drawn "
-        "that long; the tooltip has the true time, arguments and answer."
+        f"Starts at the first call, {milliseconds(first)} after the attempt began. Calls shorter than {shortest} are "
+        "drawn that long; the tooltip has the true time, arguments and answer."
     )
 
 

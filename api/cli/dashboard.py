@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from api.cli.failing import Stopped
 
 
 def register(app: typer.Typer) -> None:
@@ -31,14 +34,21 @@ def dashboard(
         environment = {**os.environ, "PASSGRID_ANALYSIS": str(analysis_folder())}
         if addresses.api_url:
             environment["PASSGRID_API_URL"] = addresses.api_url
-        script = Path(next(iter(screens.__path__))) / "main.py"
-        command = [sys.executable, "-m", "streamlit", "run", str(script), *_streamlit_options(host, port)]
+        command = [sys.executable, "-m", "streamlit", "run", str(_script()), *_streamlit_options(host, port)]
         print(f"dashboard: http://{host}:{port}   stop it with Ctrl-C", flush=True)
         try:
             code = subprocess.run(command, env=environment, check=False).returncode
         except KeyboardInterrupt:
             code = 0
     raise SystemExit(code)
+
+
+def _script() -> Path:
+    """The dashboard's first page, found without importing it: it is a deployable of its own."""
+    found = find_spec("dashboard")
+    if found is None or not found.submodule_search_locations:
+        raise Stopped("the dashboard is not installed here; run this where it is")
+    return Path(next(iter(found.submodule_search_locations))) / "main.py"
 
 
 def _streamlit_options(host: str, port: int) -> list[str]:
