@@ -13,11 +13,12 @@ from dashboard.notices import unknown
 from dashboard.number_text import count
 from dashboard.open_store import OpenStore, arms, facts, tags
 from dashboard.page_links import remember_comparison, remembered_comparison, set_address
-from dashboard.palette import MOST_ARMS
+from dashboard.palette import LETTERS, MOST_ARMS
 from dashboard.plain_text import one_line
 from passgrid.warehouse.analysis.arms import ArmRow
 
-PARAMETERS = ("arm", "suite", "tag")
+PARAMETERS = ("arm", "suite", "tag", "shared")
+_SHARED = "choose_shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,10 @@ def choose(opened: OpenStore) -> Choice:
         in_suites = _choose("suite", "Suites", suites, "all suites")
     with right:
         with_tags = _choose("tag", "Tags", all_tags, "all tags")
+    sets = _sets_of(opened, chosen)
+    shared = _choose_shared(sets)
     remember_comparison({name: st.query_params.get_all(name) for name in PARAMETERS})
-    return Choice(tuple(chosen), _kept(opened, runs, tagged, in_suites, with_tags))
+    return Choice(tuple(chosen), _kept(sets, shared, tagged, in_suites, with_tags))
 
 
 def _restore() -> None:
@@ -110,16 +113,43 @@ def _write(parameter: str) -> None:
         set_address(run=())
 
 
+def _sets_of(opened: OpenStore, chosen: Sequence[ArmRow]) -> list[set[Scenario]]:
+    """The scenarios of each arm."""
+    return [
+        {(fact.suite, fact.scenario) for fact in facts(opened, row.name.run) if fact.arm == row.name} for row in chosen
+    ]
+
+
+def _choose_shared(sets: Sequence[set[Scenario]]) -> bool:
+    """Arms with different scenarios: rates over different sets are not to be compared; say it, and offer a remedy."""
+    if all(one == sets[0] for one in sets):
+        set_address(shared=())
+        return False
+    common = len(set[Scenario].intersection(*sets))
+    sizes = ", ".join(f"{letter} {count(len(one))}" for letter, one in zip(LETTERS, sets, strict=False))
+    st.session_state[_SHARED] = st.query_params.get("shared") == "1"
+    shared = st.toggle(
+        f"Only the {count(common)} scenarios all arms have", key=_SHARED, on_change=_write_shared, disabled=not common
+    )
+    if not shared:
+        st.warning(f"The arms do not have the same scenarios ({sizes}): their rates are means over different sets.")
+    return shared
+
+
+def _write_shared() -> None:
+    set_address(shared="1" if st.session_state[_SHARED] else "")
+
+
 def _kept(
-    opened: OpenStore,
-    runs: Sequence[str],
+    sets: Sequence[set[Scenario]],
+    shared: bool,
     tagged: Mapping[Scenario, Sequence[str]],
     suites: Sequence[str],
     with_tags: Sequence[str],
 ) -> frozenset[Scenario] | None:
-    if not suites and not with_tags:
+    if not suites and not with_tags and not shared:
         return None
-    scenarios = {(fact.suite, fact.scenario) for run in runs for fact in facts(opened, run)}
+    scenarios = set[Scenario].intersection(*sets) if shared else set[Scenario].union(*sets)
     return frozenset(
         one
         for one in scenarios

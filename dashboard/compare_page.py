@@ -42,7 +42,7 @@ def _page(opened: OpenStore) -> None:
 def _sections(comparison: Comparison) -> None:
     headline_cards(comparison)
     difference_table(comparison)
-    st.subheader("How often, over k")
+    st.subheader("pass@k and pass^k")
     curve_charts(comparison)
     st.subheader("All numbers")
     metric_table(comparison)

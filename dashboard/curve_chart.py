@@ -22,10 +22,10 @@ def curve_charts(comparison: Comparison) -> None:
         return
     left, right = st.columns(2)
     with left:
-        st.markdown("**pass@k**: at least one of k attempts passes")
+        st.markdown("At least one of k attempts passes")
         st.altair_chart(_chart(drawn, "at"), alt="pass@k over k by arm")
     with right:
-        st.markdown("**pass^k**: all k attempts pass")
+        st.markdown("All k attempts pass")
         st.altair_chart(_chart(drawn, "hat"), alt="pass^k over k by arm")
     st.caption(_reading(comparison, drawn))
 

@@ -35,5 +35,5 @@ def choosable_table(rows: Sequence[Mapping[str, Any]], alt: str, key: str, colum
 def _columns(rows: Sequence[Mapping[str, Any]], left: list[str], given: Mapping[str, Any]) -> dict[str, Any]:
     names = list(rows[0]) if rows else []
     texts = {name: st.column_config.Column(name, alignment="right") for name in names if name not in left}
-    pinned = {name: st.column_config.TextColumn(name, pinned=True, width="medium") for name in left[:1]}
+    pinned = {name: st.column_config.TextColumn(name, pinned=True) for name in left[:1]}
     return {**texts, **pinned, **given}

@@ -26,13 +26,13 @@ def headline_cards(comparison: Comparison) -> None:
 
 def _title(arm: ComparedArm) -> None:
     name = arm.row.name
+    number = len(arm.report.scenarios)
+    scenarios = "1 scenario" if number == 1 else f"{count(number)} scenarios"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(arm.letter, color=_BADGES[LETTERS.index(arm.letter)])
         st.markdown(f"**{label(arm.name)}**", width="content")
-        st.caption(
-            f"{label(name.prompt)} · {label(name.label)} · {label(name.mode)} · run {label(name.run[:8])}",
-            width="content",
-        )
+        said = [name.prompt, name.label, name.mode, f"run {name.run[:8]}", scenarios]
+        st.caption(" · ".join(map(label, said)), width="content")
         if arm.row.imported:
             checks = ", ".join(one_line(check, 40) for check in arm.row.imported)
             st.badge(f"verdicts imported: {label(checks)}", color="gray", help="Another tool judged; Passgrid did not.")
@@ -49,9 +49,8 @@ def _figures(arm: ComparedArm, most_k: int) -> None:
         if most_k > 1:
             _point(f"At least 1 of {most_k} passes", "@", said.pass_at, most_k)
             _point(f"All {most_k} of {most_k} pass", "^", said.pass_hat, most_k)
-    scenarios = "1 scenario" if len(said.scenarios) == 1 else f"{count(len(said.scenarios))} scenarios"
     valid = f"n = {count(covered.valid)} of {count(covered.wanted)}"
-    _figure("Valid attempts", valid, f"coverage {share(covered.share)} · {scenarios}")
+    _figure("Valid attempts", valid, f"coverage {share(covered.share)}")
     _figure("Tool calls", count(said.tool_calls), _answered(arm))
 
 
@@ -60,7 +59,7 @@ def _point(meaning: str, sign: str, curve: Curve, k: int) -> None:
     if point is None:
         _figure(meaning, f"pass{sign}{k} = –", "not enough valid attempts")
         return
-    few = " · few" if point.sparse else ""
+    few = ", n < 2k" if point.sparse else ""
     _figure(meaning, f"pass{sign}{k} = {rate(point.value)}", f"95 %: {between(point.low, point.high)}{few}")
 
 

@@ -18,8 +18,8 @@ def metric_table(comparison: Comparison) -> None:
     rows = [_row(arm, comparison.most_k) for arm in comparison.arms]
     data_table(rows, "Numbers of each arm", left=["arm"])
     st.caption(
-        "n counts valid attempts; coverage is n of what was wanted. Steps and time over valid attempts: median, 90th "
-        "percentile, maximum. A dash is unknown, never 0."
+        "n counts valid attempts; coverage is n of what was wanted. Steps, time and tokens of valid "
+        "attempts: median / 90th percentile / maximum. Wasted calls ended in an error. A dash is unknown, never 0."
     )
 
 
@@ -34,10 +34,10 @@ def _row(arm: ComparedArm, most_k: int) -> dict[str, Any]:
         f"pass^{most_k} (95 %)": NONE if arm.withheld or not most_k else _point(said.pass_hat, most_k),
         "tool calls": count(said.tool_calls),
         "steps": _spread(said.steps, count),
-        "wasted calls": count(said.wasted_calls),
-        "model turns": count(said.model_turns),
+        "wasted": count(said.wasted_calls),
+        "turns": count(said.model_turns),
         "time": _spread(said.duration_s, seconds),
-        "tokens per attempt": _spread(said.tokens, count),
+        "tokens": _spread(said.tokens, count),
         "cost": dollars(said.cost_usd),
     }
 

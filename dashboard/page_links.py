@@ -13,19 +13,23 @@ _COMPARED = "compared"
 _SHOWN_ATTEMPT = "shown_attempt"
 
 
+def _coloured(text: str) -> str:
+    return f":blue[{label(text)}]"
+
+
 def link_to_runs(text: str = "Runs") -> None:
     """A link to the list of runs; `text` is plain text."""
-    st.page_link(RUNS, label=label(text))
+    st.page_link(RUNS, label=_coloured(text))
 
 
 def link_to_compare(text: str, **query: str | Sequence[str]) -> None:
     """A link to Compare: `run=` for whole runs, `arm=` for single arms; `text` is plain text."""
-    st.page_link(COMPARE, label=label(text), query_params=dict(query))
+    st.page_link(COMPARE, label=_coloured(text), query_params=dict(query))
 
 
 def link_to_attempt(text: str, run_id: str, attempt_id: str) -> None:
     """A link to one attempt; `text` is plain text."""
-    st.page_link(ATTEMPT, label=label(text), query_params={"run": run_id, "attempt": attempt_id})
+    st.page_link(ATTEMPT, label=_coloured(text), query_params={"run": run_id, "attempt": attempt_id})
 
 
 def remember_comparison(query: Mapping[str, Sequence[str]]) -> None:

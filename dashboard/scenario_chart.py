@@ -78,13 +78,15 @@ def _chart(arms: Sequence[ComparedArm], shown: Sequence[Scenario]) -> Any:
         x=alt.X("arm:N", sort=[arm.letter for arm in arms], title=None).axis(
             orient="top", labelAngle=0, labelFontWeight="bold", domain=False, ticks=False
         ),
-        y=alt.Y("row:N", sort=list(names.values()), title=None).axis(labelLimit=150, domain=False, ticks=False),
+        y=alt.Y("row:N", sort=list(names.values()), title=None).axis(
+            labelLimit=150, labelFlush=False, domain=False, ticks=False
+        ),
     )
     clicked = alt.selection_point(name="cell", fields=["address"], on="click", empty=True)
     tooltip = [alt.Tooltip(name, type="nominal") for name in ("scenario", "compared arm", "passed", "coverage")]
     cells = base.mark_rect(stroke="white", strokeWidth=2, cornerRadius=4, cursor="pointer").encode(
         color=alt.condition(
-            "datum.rate === null",
+            "!datum.known",
             alt.value("#E5E7EB"),
             alt.Color(
                 "rate:Q",
@@ -98,7 +100,7 @@ def _chart(arms: Sequence[ComparedArm], shown: Sequence[Scenario]) -> Any:
     )
     texts = base.mark_text(fontSize=12, cursor="pointer").encode(
         text="text:N",
-        color=alt.condition("datum.rate !== null && datum.rate > 0.55", alt.value("white"), alt.value("#1F2937")),
+        color=alt.condition("datum.rate > 0.55", alt.value("white"), alt.value("#1F2937")),
         tooltip=tooltip,
     )
     return alt.layer(cells, texts).add_params(clicked).properties(height=alt.Step(_ROW))
@@ -116,7 +118,8 @@ def _cell(arm: ComparedArm, one: ScenarioTally, row: str) -> dict[str, Any]:
         "arm": arm.letter,
         "row": row,
         "address": address_of((one.suite, one.scenario)),
-        "rate": one.passed / one.valid if one.valid else None,
+        "rate": one.passed / one.valid if one.valid else 0.0,
+        "known": one.valid > 0,
         "text": f"{one.passed}/{one.valid}{missing}" if one.valid else NONE,
         "scenario": f"{one.suite}/{one.scenario}",
         "compared arm": arm.title,

@@ -35,33 +35,19 @@ def _steps(arm: ComparedArm) -> list[tuple[int, bool]]:
 
 
 def _chart(arm: ComparedArm, most: int, width: int, last: bool) -> Any:
-    counted = Counter((steps // width * width, passed) for steps, passed in _steps(arm))
-    rows = [
-        {
-            "from": start,
-            "to": start + width,
-            "attempts": number,
-            "verdict": "passed" if passed else "did not pass",
-            "order": 0 if passed else 1,
-            "steps": str(start) if width == 1 else f"{start}–{start + width - 1}",
-        }
-        for (start, passed), number in sorted(counted.items())
-    ]
-    scale = alt.Scale(domain=[0, most + width], nice=False)
-    x = alt.X("from:Q", scale=scale, title="tool calls per attempt" if last else None).axis(
-        format="d", grid=False, tickMinStep=1
-    )
+    rows = _bars(arm, width)
+    x = alt.X("from:Q", scale=alt.Scale(domain=[0, most + width], nice=False))
     bars = (
         alt.Chart(alt.Data(values=rows))
-        .mark_bar(color=arm.colour, binSpacing=1)
+        .mark_rect(color=arm.colour, stroke="white", strokeWidth=1)
         .encode(
-            x=x,
+            x=x.title("tool calls per attempt" if last else None).axis(format="d", grid=False, tickMinStep=1),
             x2="to:Q",
-            y=alt.Y("attempts:Q", stack="zero", title="attempts").axis(tickCount=4, tickMinStep=1),
-            opacity=alt.Opacity(
-                "verdict:N", scale=alt.Scale(domain=["passed", "did not pass"], range=[1.0, 0.3]), legend=None
+            y=alt.Y("low:Q", title="attempts", scale=alt.Scale(domainMin=0, nice=True)).axis(
+                tickCount=3, tickMinStep=1, format="d"
             ),
-            order="order:Q",
+            y2="high:Q",
+            opacity=alt.condition("datum.passed", alt.value(1.0), alt.value(0.35)),
             tooltip=["steps:N", "verdict:N", "attempts:Q"],
         )
     )
@@ -72,4 +58,26 @@ def _chart(arm: ComparedArm, most: int, width: int, last: bool) -> Any:
     spread = arm.report.steps
     said = f"median {count(spread.median)}, p90 {count(spread.p90)}, max {count(spread.max)}" if spread else ""
     title = alt.TitleParams(arm.title, subtitle=said, anchor="start", fontSize=13, limit=320)
-    return alt.layer(*layers).properties(height=110 if last else 95, title=title)
+    return alt.layer(*layers).properties(height=190 if last else 165, title=title)
+
+
+def _bars(arm: ComparedArm, width: int) -> list[dict[str, Any]]:
+    """Passed attempts at the bottom, the others on top of them."""
+    counted = Counter((steps // width * width, not passed) for steps, passed in _steps(arm))
+    tops: Counter[int] = Counter()
+    rows: list[dict[str, Any]] = []
+    for (start, missed), number in sorted(counted.items()):
+        rows.append(
+            {
+                "from": start,
+                "to": start + width,
+                "low": tops[start],
+                "high": tops[start] + number,
+                "passed": not missed,
+                "attempts": number,
+                "verdict": "did not pass" if missed else "passed",
+                "steps": str(start) if width == 1 else f"{start}–{start + width - 1}",
+            }
+        )
+        tops[start] += number
+    return rows

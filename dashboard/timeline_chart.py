@@ -130,7 +130,7 @@ def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float) -> Any:
             x=alt.X("start:Q", title=f"{unit} from the first call", scale=scale).axis(grid=True, tickCount=6),
             x2="end:Q",
             y=alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes)).axis(
-                labelLimit=170, grid=True, domain=False, ticks=False, tickBand="extent"
+                labelLimit=170, labelFlush=False, grid=True, domain=False, ticks=False, tickBand="extent"
             ),
             color=alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=colours), legend=legend),
             tooltip=tooltip,

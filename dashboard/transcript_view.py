@@ -17,6 +17,10 @@ MOST_CHARACTERS = 50_000
 """Of one text: beyond it a browser is slowed down for nothing."""
 _LONG = 700
 _LONG_LINES = 14
+"""A result or arguments beyond it are folded."""
+_LONG_SPEECH = 3_000
+_SHORT = 110
+"""Arguments up to this many characters stand in one line."""
 _COLOURED = 5_000
 """Up to this many characters code is coloured."""
 _ROLES = {"system": "System prompt", "user": "User", "assistant": "Assistant", "tool": "Tool"}
@@ -49,9 +53,9 @@ def _message(number: int, message: Message) -> None:
         _folded("Result", pretty(content), as_code=True)
     elif isinstance(content, str):
         if role == "system":
-            _folded("Text", content, always=True)
+            _folded("Text", content, most=0)
         else:
-            _folded("Text", content)
+            _folded("Text", content, most=_LONG_SPEECH)
     elif content is not None:
         _folded("Content", pretty(content), as_code=True)
     calls = _list(message.get("tool_calls"))
@@ -78,10 +82,10 @@ def _call(call: Any) -> None:
     arguments = call.get("arguments") if isinstance(call, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     st.markdown(f"calls **{label(str(name), 80)}**")  # pyright: ignore[reportUnknownArgumentType]
     if arguments not in (None, {}, ""):
-        _folded("Arguments", pretty(arguments), as_code=True)
+        _folded("Arguments", pretty(arguments, short=True), as_code=True)
 
 
-def pretty(content: Any) -> str:
+def pretty(content: Any, *, short: bool = False) -> str:
     """JSON with indents where it is some, also inside of a text; else the text as it is."""
     if isinstance(content, str):
         if len(content) > 4 * MOST_CHARACTERS or content.lstrip()[:1] not in ("{", "["):
@@ -91,15 +95,19 @@ def pretty(content: Any) -> str:
         except (ValueError, RecursionError):
             return content
     try:
-        return json.dumps(content, indent=2, ensure_ascii=False)
+        flat = json.dumps(content, ensure_ascii=False)
+        return flat if short and len(flat) <= _SHORT else json.dumps(content, indent=2, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return str(content)
 
 
-def _folded(title: str, text: str, *, as_code: bool = False, always: bool = False) -> None:
+def _folded(title: str, text: str, *, as_code: bool = False, most: int = _LONG) -> None:
     """Short texts at once, long ones behind a click."""
     lines = text.count("\n") + 1
-    if not always and len(text) <= _LONG and lines <= _LONG_LINES:
+    if not text:
+        st.caption("Empty.")
+        return
+    if len(text) <= most and (lines <= _LONG_LINES or not as_code):
         _code(text) if as_code else _text(text)
         return
     with st.expander(f"{title}: {count(len(text))} characters, {count(lines)} lines"):
@@ -114,7 +122,7 @@ def _text(text: str) -> None:
 
 def _code(text: str) -> None:
     coloured = text[:1] in ("{", "[") and len(text) <= _COLOURED
-    st.code(visible(text) or " ", language="json" if coloured else None, wrap_lines=True)
+    st.code(visible(text), language="json" if coloured else None, wrap_lines=True)
 
 
 def _list(value: Any) -> list[Any]:

@@ -61,12 +61,13 @@ class AgentLoop:
     async def run(self, folder: Path | None) -> Outcome:
         """Run to the end and say how it ended; the meter's reason goes before whatever the agent library made of it."""
         seconds = self._order.scenario.limits.seconds
+        deadline = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with deadline:
                 await self._loop(folder)
-        except TimeoutError:
-            return Outcome(OutcomeKind.LIMIT, LimitName.TIME, f"{seconds} s are over")
         except Exception as error:  # noqa: BLE001 - an attempt always ends in an outcome
+            if isinstance(error, TimeoutError) and deadline.expired():
+                return Outcome(OutcomeKind.LIMIT, LimitName.TIME, f"{seconds} s are over")
             return self._ended() or _broken(error)
         return self._ended() or Outcome(OutcomeKind.PASSED)
 

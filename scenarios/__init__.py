@@ -1,0 +1,1 @@
+"""The library of scenarios that comes with Passgrid: suites, prompts, recordings and demo servers."""

@@ -24,7 +24,6 @@ def dashboard(
     host: Annotated[str, typer.Option(help="Address to listen on; loopback unless you say otherwise.")] = "127.0.0.1",
 ) -> None:
     """Export what is new, then serve the dashboard until Ctrl-C."""
-    import dashboard as screens
     from api.exporting import analysis_folder
     from api.stack.join import joined_stack
     from passgrid.warehouse.analysis.export import export

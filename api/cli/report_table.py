@@ -1,4 +1,4 @@
-"""Reports for the terminal: a table of arms that fits 80 columns, curves below it, then the reasons."""
+"""Reports for the terminal, 80 columns wide: rates with their intervals, then what arms used, then why they failed."""
 
 from __future__ import annotations
 
@@ -10,96 +10,106 @@ from rich.table import Table
 from rich.text import Text
 
 from passgrid.report.arms import ArmReport
-from passgrid.statistics import Curve, CurvePoint
+from passgrid.report.distribution import Distribution
+from passgrid.statistics import Curve
 
-BAR = 24
-"""Characters of a full bar."""
+BLOCKS = " ▁▂▃▄▅▆▇█"
+"""Heights of a curve's points, from 0 to 1."""
+SHOWN_K = 5
 SHOWN_REASONS = 4
+SPARSE = "*"
 
 
 def print_report(console: Console, arms: Sequence[ArmReport]) -> None:
     """Everything, in the order people read it."""
     console.print(_arms_table(arms))
     for kind in ("at", "hat"):
-        console.print(_curves(arms, kind))
+        console.print(_curve_table(arms, kind))
+    console.print(Text(f"{SPARSE} fewer than 2k attempts of some scenario; intervals are of 95 %\n", style="dim"))
+    console.print(_usage_table(arms))
     for i, arm in enumerate(arms, 1):
         _print_reasons(console, i, arm)
     if any(arm.coverage.headline_withheld for arm in arms):
         console.print("Coverage below 95 %: pass rates are withheld, only their bounds are shown.", style="bold red")
 
 
+def _table(title: str) -> Table:
+    return Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title=title, title_justify="left", title_style="bold"
+    )
+
+
 def _arms_table(arms: Sequence[ArmReport]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    runs = {arm.name.run: f"{arm.name.run[:8]} {arm.name.label} {arm.name.mode}" for arm in arms}
+    table = _table("arms of " + ", ".join(runs.values()))
     table.add_column("#", justify="right")
-    table.add_column("arm", overflow="fold", min_width=22)
-    for column in ("n", "cover", "pass@1", "95 %", "steps", "wasted", "cost"):
-        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("model", overflow="fold", min_width=26)
+    table.add_column("prompt", overflow="fold")
+    for column in ("run", "scenarios", "n", "coverage", "passed"):
+        if column != "run" or len(runs) > 1:
+            table.add_column(column, justify="right", no_wrap=True)
     for i, arm in enumerate(arms, 1):
-        table.add_row(
-            str(i),
-            _arm_text(arm),
-            str(arm.coverage.valid),
-            _share(arm.coverage.share),
-            *_headline(arm),
-            f"{arm.steps.median:g}" if arm.steps else "-",
-            str(arm.wasted_calls),
-            "-" if arm.cost_usd is None else f"${arm.cost_usd:.2f}",
-        )
+        name, covered = arm.name, arm.coverage
+        share = "-" if covered.share is None else f"{covered.share:.0%}"
+        run = [name.run[:8]] if len(runs) > 1 else []
+        counts = (str(len(arm.scenarios)), f"{covered.valid}/{covered.wanted}", share, str(arm.passed))
+        table.add_row(str(i), name.model, name.prompt, *run, *counts)
     return table
 
 
-def _arm_text(arm: ArmReport) -> Text:
-    text = Text(arm.name.model)
-    text.append(f"\n{arm.name.prompt} · {arm.name.label} · {arm.name.mode} · {arm.name.run[:8]}", style="dim")
-    return text
+def _curve_table(arms: Sequence[ArmReport], kind: str) -> Table:
+    sign, meaning = ("@", "at least one of k passes") if kind == "at" else ("^", "all of k pass")
+    most = min(SHOWN_K, max((len(arm.pass_at.points) for arm in arms), default=1) or 1)
+    table = _table(f"pass{sign}k: {meaning}")
+    table.add_column("#", justify="right")
+    table.add_column("curve", no_wrap=True)
+    table.add_column("n", justify="right")
+    table.add_column("cover", justify="right")
+    for k in range(1, most + 1):
+        table.add_column(f"pass{sign}{k}", justify="right", no_wrap=True)
+    for i, arm in enumerate(arms, 1):
+        _add_curve(table, i, arm, arm.pass_at if kind == "at" else arm.pass_hat, most)
+    return table
 
 
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
-
-
-def _headline(arm: ArmReport) -> tuple[str, str]:
+def _add_curve(table: Table, number: int, arm: ArmReport, curve: Curve, most: int) -> None:
     covered = arm.coverage
+    share = "-" if covered.share is None else f"{covered.share:.0%}"
     if covered.headline_withheld:
-        bounds = "-" if covered.low is None or covered.high is None else f"{covered.low:.0%}…{covered.high:.0%}"
-        return "withheld", bounds
-    first = next((point for point in arm.pass_at.points if point.k == 1), None)
-    return ("N/A", "-") if first is None else (f"{first.value:.3f}", _interval(first))
+        bounds = "N/A" if covered.low is None or covered.high is None else f"{covered.low:.2f}…{covered.high:.2f}"
+        table.add_row(str(number), "withheld", str(covered.valid), share, bounds)
+        return
+    points = {point.k: point for point in curve.points}
+    cells: list[Text] = []
+    for k in range(1, most + 1):
+        if k not in points:
+            cells.append(Text("N/A", style="dim"))
+            continue
+        point = points[k]
+        cell = Text(f"{point.value:.3f}{SPARSE if point.sparse else ' '}")
+        cell.append(f"\n{point.low:.2f}–{point.high:.2f}", style="dim")
+        cells.append(cell)
+    drawn = "".join(BLOCKS[max(1, round(point.value * (len(BLOCKS) - 1)))] for point in curve.points[:SHOWN_K])
+    table.add_row(str(number), Text(drawn, style="green"), str(covered.valid), share, *cells)
 
 
-def _interval(point: CurvePoint) -> str:
-    return f"{point.low:.2f}–{point.high:.2f}"
-
-
-def _curves(arms: Sequence[ArmReport], kind: str) -> Table:
-    sign = "@" if kind == "at" else "^"
-    meaning = "at least one of k passes" if kind == "at" else "all k pass"
-    table = Table(box=None, pad_edge=False, title=f"pass{sign}k: {meaning}", title_justify="left", title_style="bold")
+def _usage_table(arms: Sequence[ArmReport]) -> Table:
+    table = _table("per attempt: median / 90th percentile / maximum")
     table.add_column("#", justify="right")
-    table.add_column("k", justify="right")
-    table.add_column("")
-    table.add_column("value", justify="right")
-    table.add_column("95 %", justify="right")
-    table.add_column("n ≥", justify="right")
+    for column in ("steps", "seconds", "tokens", "cost", "calls", "wasted", "answered"):
+        table.add_column(column, justify="right", overflow="fold")
     for i, arm in enumerate(arms, 1):
-        _add_curve(table, i, arm, arm.pass_at if kind == "at" else arm.pass_hat)
+        answered = ", ".join(f"{count:,} {name}" for name, count in arm.answers.items() if count) or "-"
+        cost = "unknown" if arm.cost_usd is None else f"${arm.cost_usd:.2f}"
+        spread = (_spread(arm.steps, "g"), _spread(arm.duration_s, ".2f"), _spread(arm.tokens, ",g"))
+        table.add_row(str(i), *spread, cost, f"{arm.tool_calls:,}", str(arm.wasted_calls), answered)
     return table
 
 
-def _add_curve(table: Table, number: int, arm: ArmReport, curve: Curve) -> None:
-    fewest = min((one.valid for one in arm.scenarios), default=0)
-    if not curve.points or arm.coverage.headline_withheld:
-        table.add_row(str(number), "-", Text("withheld" if curve.points else "N/A", style="dim"), "", "", str(fewest))
-        return
-    for point in curve.points:
-        bar = Text("█" * round(point.value * BAR), style="green" if not point.sparse else "yellow")
-        bar.append("·" * (BAR - round(point.value * BAR)), style="dim")
-        mark = "*" if point.sparse else " "
-        label = str(number) if point.k == 1 else ""
-        table.add_row(label, str(point.k), bar, f"{point.value:.3f}{mark}", _interval(point), str(fewest))
-    if any(point.sparse for point in curve.points):
-        table.caption = "* fewer than 2k attempts of some scenario: read with care"
-        table.caption_justify = "left"
+def _spread(found: Distribution | None, form: str) -> str:
+    if found is None:
+        return "unknown"
+    return " / ".join(format(value, form) for value in (found.median, found.p90, found.max))
 
 
 def _print_reasons(console: Console, number: int, arm: ArmReport) -> None:
@@ -107,7 +117,9 @@ def _print_reasons(console: Console, number: int, arm: ArmReport) -> None:
         return
     console.print(Text(f"{number}  {arm.name.model}, {arm.name.prompt}: why attempts did not pass", style="bold"))
     for one in arm.reasons[:SHOWN_REASONS]:
-        console.print(Text(f"   {one.count:>4} × {one.reason[:90]}  e.g. {one.example[:12]}"))
+        reason = " ".join(one.reason.split())
+        line = Text(f"   {one.count:>4} × {one.example[:8]}  {reason}", no_wrap=True, overflow="ellipsis")
+        console.print(line, no_wrap=True, overflow="ellipsis")
     rest = sum(one.count for one in arm.reasons[SHOWN_REASONS:])
     if rest:
         console.print(Text(f"   {rest:>4} × other reasons", style="dim"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
 
-from passgrid.cassettes.format import BrokenCassette, Cassette, Payloads
+from passgrid.cassettes.format import BrokenCassette, Cassette, Payloads, Step
 from passgrid.identity import content_hash
 from passgrid.json_values import is_array, is_object
 
@@ -17,11 +17,14 @@ WORTH_A_PAYLOAD = 1024
 
 
 def payload_file(value: Any) -> tuple[str, bytes]:
-    """The name and bytes of the payload that stands for `value`: text as it is, everything else as indented JSON."""
+    """The name and bytes of the payload that stands for `value`: text as it is, everything else as indented JSON.
+
+    Keys stay in their order: it is what the model saw.
+    """
     if isinstance(value, str):
         data, suffix = value.encode(), "txt"
     else:
-        data, suffix = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n", "json"
+        data, suffix = orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n", "json"
     return f"{content_hash(data)}.{suffix}", data
 
 
@@ -85,26 +88,32 @@ def resolve(cassette: Cassette, payloads: Payloads) -> Cassette:
     )
 
 
+def _with(part: dict[str, Any], keys: tuple[str, ...], change: Callable[[Any], Any]) -> dict[str, Any]:
+    return {key: change(value) if key in keys else value for key, value in part.items()}
+
+
 def packed(cassette: Cassette) -> tuple[Cassette, dict[str, bytes]]:
     """The cassette with its large values moved out, and the payload files that hold them."""
     files: dict[str, bytes] = {}
 
     def move_out(value: Any, always: bool = False) -> Any:
         size = len(value) if isinstance(value, str) else len(orjson.dumps(value))
-        if not always and size < WORTH_A_PAYLOAD:
+        # What looks like a reference and is none goes out too: inside a payload nothing is resolved.
+        if not always and size < WORTH_A_PAYLOAD and not any(references(value)):
             return value
         name, data = payload_file(value)
         files[name] = data
         return {REFERENCE: name}
 
-    def lightened(step: dict[str, Any]) -> dict[str, Any]:
-        if "calls" not in step:
-            return step
-        calls = [
-            {key: move_out(value) if key in {"result", "error"} else value for key, value in call.items()}
-            for call in step["calls"]
-        ]
-        return {"calls": calls}
+    def lightened(step: Step) -> Step:
+        if "calls" in step:
+            return {"calls": [_with(call, ("result", "error"), move_out) for call in step["calls"]]}
+        if "model" in step:
+            turn = step["model"]
+            return {"model": {**turn, "parts": [_with(part, ("args", "image"), move_out) for part in turn["parts"]]}}
+        if "user" in step and not isinstance(step["user"], str):
+            return {"user": move_out(step["user"])}
+        return step
 
     changed = {path: move_out(text) for path, text in cassette.workspace.get("changed", {}).items()}
     workspace = {**cassette.workspace, "changed": changed} if cassette.workspace else {}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from passgrid.differences import first_difference
+from passgrid.differences import EXPECTATION, first_difference
 from passgrid.json_values import is_object
 from passgrid.scenario import Check, FileCheck, Scenario, TextMatch, ToolCalled
 from passgrid.suite_code import SuiteCode
@@ -87,7 +87,7 @@ def _final_text(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
 def match_text(match: TextMatch, text: str) -> _Verdict:
     """Whether a text is what is asked, and if not, what is missing."""
     if match.equals is not None and text != match.equals:
-        return False, first_difference(match.equals, text, "text") or "the texts differ"
+        return False, first_difference(match.equals, text, "text", EXPECTATION) or "the texts differ"
     wanted = (match.contains,) if isinstance(match.contains, str) else match.contains or ()
     for part in wanted:
         if part not in text:
@@ -106,7 +106,7 @@ def _tool_called(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
     differences = [_call_difference(wanted, call) for call in calls]
     if None in differences:
         return True, ""
-    return False, f"{len(calls)} calls of {wanted.tool}, none as asked; the last: {differences[-1]}"
+    return False, f"called {len(calls)} times, never as asked; at last {differences[-1]}"
 
 
 def _call_difference(wanted: ToolCalled, call: ToolCallRecord) -> str | None:
@@ -118,7 +118,7 @@ def _call_difference(wanted: ToolCalled, call: ToolCallRecord) -> str | None:
     for name, value in wanted.arguments.items():
         if name not in arguments:
             return f"argument {name} is missing"
-        if difference := first_difference(value, arguments[name], name):
+        if difference := first_difference(value, arguments[name], name, EXPECTATION):
             return difference
     return None
 

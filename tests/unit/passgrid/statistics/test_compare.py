@@ -137,6 +137,9 @@ def test_from_30_scenarios_the_interval_is_the_bootstrap() -> None:
     fewer = paired_difference(dict(list(before.items())[:29]), dict(list(after.items())[:29])).interval
     assert fewer is not None
     assert fewer.method == "t"
+    just = paired_difference(dict(list(before.items())[:30]), dict(list(after.items())[:30])).interval
+    assert just is not None
+    assert just.method == "bootstrap"
 
 
 def test_the_interval_is_clamped() -> None:
