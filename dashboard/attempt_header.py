@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.data_table import data_table
-from dashboard.number_text import NONE, count, dollars, moment, seconds
+from dashboard.number_text import NONE, compact, count, dollars, moment, seconds
 from dashboard.palette import outcome_badge
 from dashboard.plain_text import label, one_line, visible
 from passgrid.report.facts import AttemptFact
@@ -48,7 +48,7 @@ def _figure(title: str, value: str) -> None:
 
 def _tokens(attempt: Mapping[str, Any]) -> str:
     known = attempt["input_tokens"], attempt["output_tokens"]
-    return NONE if known == (None, None) else " / ".join(map(count, known))
+    return NONE if known == (None, None) else " / ".join(map(compact, known))
 
 
 def checks_table(checks: Sequence[CheckRow]) -> None:
@@ -59,8 +59,8 @@ def checks_table(checks: Sequence[CheckRow]) -> None:
         return
     rows = [
         {
-            "result": "could not be made" if one.passed is None else "✓ pass" if one.passed else "✗ fail",
             "check": one_line(one.name),
+            "result": "could not be made" if one.passed is None else "✓ pass" if one.passed else "✗ fail",
             "kind": one_line(one.kind),
             "part": "stage" if one.stage else "required" if one.required else "for information",
             "verdict by": "imported: another tool" if one.imported else "Passgrid",
@@ -68,7 +68,7 @@ def checks_table(checks: Sequence[CheckRow]) -> None:
         }
         for one in checks
     ]
-    data_table(rows, "Checks of the attempt", left=rows[0])
+    data_table(rows, "Checks of the attempt", left=["check", *rows[0]])
     if any(one.imported for one in checks):
         st.caption("Imported verdicts were made by another tool; Passgrid took them over as they are.")
 

@@ -11,7 +11,8 @@ from dashboard.comparison import ComparedArm, Comparison
 from dashboard.number_text import between, rate
 from passgrid.statistics import Curve
 
-_HEIGHT = 300
+_HEIGHT = 320
+_TOOLTIP = ("compared arm", "point", "95 % interval", "n of a scenario", "rests on")
 
 
 def curve_charts(comparison: Comparison) -> None:
@@ -53,32 +54,19 @@ def _chart(arms: list[ComparedArm], kind: str) -> Any:
     y = alt.Y("value:Q", title=f"pass{sign}k", scale=alt.Scale(domain=[0, 1])).axis(
         format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1]
     )
-    titles = [arm.title for arm in arms]
-    legend = (
-        alt.Legend(title=None, orient="bottom", columns=1, labelLimit=320, symbolType="circle")
-        if len(arms) > 1
-        else None
-    )
-    scale = alt.Scale(domain=titles, range=[arm.colour for arm in arms])
-    colour = alt.Color("arm:N", scale=scale, legend=legend)
-    shape = alt.Shape("arm:N", scale=alt.Scale(domain=titles, range=[arm.shape for arm in arms]), legend=None)
+    letters = [arm.letter for arm in arms]
+    legend = alt.Legend(title=None, orient="top", symbolOpacity=1, symbolStrokeWidth=2) if len(arms) > 1 else None
+    colour = alt.Color("arm:N", scale=alt.Scale(domain=letters, range=[arm.colour for arm in arms]), legend=legend)
+    shape = alt.Shape("arm:N", scale=alt.Scale(domain=letters, range=[arm.shape for arm in arms]), legend=legend)
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, color=colour)
-    band = (
-        base.mark_area(opacity=0.13).encode(y=alt.Y("low:Q"), y2="high:Q")
-        if len(ks) > 1
-        else base.mark_rule(strokeWidth=6, opacity=0.25).encode(y=alt.Y("low:Q"), y2="high:Q")
-    )
+    interval = base.mark_area(opacity=0.12) if len(ks) > 1 else base.mark_rule(strokeWidth=6, opacity=0.25)
+    band = interval.encode(y=alt.Y("low:Q"), y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(y=y)
-    tooltip = [
-        alt.Tooltip(name, type="nominal") for name in ("arm", "point", "95 % interval", "n of a scenario", "rests on")
-    ]
-    points = base.mark_point(size=75, strokeWidth=2, opacity=1).encode(
-        y=y,
-        shape=shape,
-        tooltip=tooltip,
-        fill=alt.condition("datum.sparse", alt.value("white"), alt.Fill("arm:N", scale=scale, legend=None)),
-    )
-    return alt.layer(band, line, points).properties(height=_HEIGHT)
+    tooltip = [alt.Tooltip(name, type="nominal") for name in _TOOLTIP]
+    points = base.mark_point(size=75, strokeWidth=2, opacity=1, fill="white").encode(y=y, shape=shape, tooltip=tooltip)
+    solid = base.mark_point(size=75, strokeWidth=2, opacity=1, filled=True).encode(y=y, shape=shape, tooltip=tooltip)
+    layers = [band, line, points, solid.transform_filter("!datum.sparse")]
+    return alt.layer(*layers).properties(height=_HEIGHT)
 
 
 def _rows(arm: ComparedArm, curve: Curve) -> list[dict[str, Any]]:
@@ -86,7 +74,8 @@ def _rows(arm: ComparedArm, curve: Curve) -> list[dict[str, Any]]:
     sign = "@" if curve.kind == "at" else "^"
     return [
         {
-            "arm": arm.title,
+            "arm": arm.letter,
+            "compared arm": arm.title,
             "k": point.k,
             "value": point.value,
             "low": point.low,

@@ -14,7 +14,14 @@ _dataframe: Any = cast(Any, st).dataframe  # its declared type names pandas, whi
 
 def data_table(rows: Sequence[Mapping[str, Any]], alt: str, *, left: Iterable[str] = (), **columns: Any) -> None:
     """Rows by column name; texts stand to the right but in the columns named by `left`, the first of which stays."""
-    _dataframe(list(rows), hide_index=True, placeholder=NONE, column_config=_columns(rows, [*left], columns), alt=alt)
+    _dataframe(
+        list(rows),
+        width="content",
+        hide_index=True,
+        placeholder=NONE,
+        column_config=_columns(rows, [*left], columns),
+        alt=alt,
+    )
 
 
 def choosable_table(rows: Sequence[Mapping[str, Any]], alt: str, key: str, columns: Mapping[str, Any]) -> list[int]:

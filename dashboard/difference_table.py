@@ -48,8 +48,8 @@ def _row(arm: ComparedArm, found: PairedDifference, p: float | None) -> dict[str
     interval = found.interval
     return {
         "arm": arm.title,
-        "difference": NONE if found.mean is None else f"{found.mean:+.3f}",
-        "95 %": NONE if interval is None else f"{interval.low:+.2f} to {interval.high:+.2f}",
+        "difference": NONE if found.mean is None else f"{found.mean:+.3f}".replace("-", "−"),
+        "95 %": NONE if interval is None else f"{interval.low:+.2f} to {interval.high:+.2f}".replace("-", "−"),
         "verdict": _verdict(found, p),
         "p": NONE if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
         "scenarios": str(len(found.scenarios)),

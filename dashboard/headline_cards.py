@@ -45,10 +45,10 @@ def _figures(arm: ComparedArm, most_k: int) -> None:
         note = f"coverage {share(covered.share)} is below 95 %: between {between(covered.low, covered.high)}"
         _figure("Pass rate", "withheld", note, wide=True)
     else:
-        _point("At least 1 of 1 passes", "@", said.pass_at, 1)
+        _point("One attempt passes", "@", said.pass_at, 1)
         if most_k > 1:
             _point(f"At least 1 of {most_k} passes", "@", said.pass_at, most_k)
-            _point(f"All {most_k} of {most_k} pass", "^", said.pass_hat, most_k)
+            _point(f"All {most_k} attempts pass", "^", said.pass_hat, most_k)
     valid = f"n = {count(covered.valid)} of {count(covered.wanted)}"
     _figure("Valid attempts", valid, f"coverage {share(covered.share)}")
     _figure("Tool calls", count(said.tool_calls), _answered(arm))

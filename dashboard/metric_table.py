@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.comparison import ComparedArm, Comparison
 from dashboard.data_table import data_table
-from dashboard.number_text import NONE, between, count, dollars, rate, seconds, share
+from dashboard.number_text import NONE, between, compact, count, dollars, rate, seconds, share
 from passgrid.report.distribution import Distribution
 from passgrid.statistics import Curve
 
@@ -37,7 +37,7 @@ def _row(arm: ComparedArm, most_k: int) -> dict[str, Any]:
         "wasted": count(said.wasted_calls),
         "turns": count(said.model_turns),
         "time": _spread(said.duration_s, seconds),
-        "tokens": _spread(said.tokens, count),
+        "tokens": _spread(said.tokens, compact),
         "cost": dollars(said.cost_usd),
     }
 

@@ -13,6 +13,13 @@ def count(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
+def compact(value: float | None) -> str:
+    """745, 24.2k, 1.3M."""
+    if value is None:
+        return NONE
+    return count(value) if value < 1000 else f"{value / 1000:.3g}k" if value < 999_500 else f"{value / 1e6:.3g}M"
+
+
 def rate(value: float | None) -> str:
     """0.200."""
     return NONE if value is None else f"{value:.3f}"

@@ -91,9 +91,7 @@ def _chart(arms: Sequence[ComparedArm], shown: Sequence[Scenario]) -> Any:
             alt.Color(
                 "rate:Q",
                 scale=alt.Scale(domain=[0, 1], scheme="blues"),
-                legend=alt.Legend(
-                    title="passed of n", orient="bottom", format=".0%", values=[0, 0.5, 1], gradientLength=160
-                ),
+                legend=None,
             ),
         ),
         tooltip=tooltip,

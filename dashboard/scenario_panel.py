@@ -28,8 +28,8 @@ def scenario_section(comparison: Comparison) -> None:
             _attempts(arm, chosen)
     with right:
         scenario_grid(comparison, order)
-        if any(one.valid < one.wanted for arm in comparison.arms for one in arm.report.scenarios):
-            st.caption("\\* some attempts of the cell have no valid outcome.")
+        partial = any(one.valid < one.wanted for arm in comparison.arms for one in arm.report.scenarios)
+        st.caption("The darker, the more passed." + (" \\* some attempts have no valid outcome." if partial else ""))
 
 
 def _choose(order: Sequence[Scenario]) -> Scenario:

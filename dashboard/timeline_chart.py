@@ -40,10 +40,11 @@ def timeline(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> Non
     st.altair_chart(
         _chart(_rows(tools, turns, first, last), _lanes(calls, bool(turns)), last - first), alt="Timeline of calls"
     )
+    after = f", {milliseconds(first)} after the attempt began" if first >= 1 else ""
     shortest = milliseconds(_SHORTEST * (last - first))
     st.caption(
-        f"Starts at the first call, {milliseconds(first)} after the attempt began. Calls shorter than {shortest} are "
-        "drawn that long; the tooltip has the true time, arguments and answer."
+        f"Starts at the first call{after}. Calls shorter than {shortest} are drawn that long; the tooltip has the true "
+        "time, arguments and answer."
     )
 
 

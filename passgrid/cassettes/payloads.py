@@ -99,7 +99,7 @@ def packed(cassette: Cassette) -> tuple[Cassette, dict[str, bytes]]:
     def move_out(value: Any, always: bool = False) -> Any:
         size = len(value) if isinstance(value, str) else len(orjson.dumps(value))
         # What looks like a reference and is none goes out too: inside a payload nothing is resolved.
-        if not always and size < WORTH_A_PAYLOAD and not any(references(value)):
+        if not always and size < WORTH_A_PAYLOAD and not any(True for _ in references(value)):
             return value
         name, data = payload_file(value)
         files[name] = data

@@ -99,7 +99,7 @@ class ToolWay(AbstractToolset[Any]):
                     turn=meter.turns,
                     server=offered.server,
                     tool=name,
-                    arguments=tool_args,
+                    arguments=plain_content(tool_args),
                     result=error_text if error_text is not None else plain_content(result),
                     answered=answered,
                     error=error_text is not None,

@@ -31,7 +31,9 @@ class AnalysisFiles:
     rows: dict[str, list[dict[str, Any]]] = field(
         default_factory=lambda: {table.name: [] for table in TABLES}  # pyright: ignore[reportUnknownLambdaType]
     )
-    transcripts: dict[str, list[tuple[int, str, bytes]]] = field(default_factory=dict[str, list[tuple[int, str, bytes]]])
+    transcripts: dict[str, list[tuple[int, str, bytes]]] = field(
+        default_factory=dict[str, list[tuple[int, str, bytes]]]
+    )
 
     def run(self, number: int = 1, **columns: Any) -> str:
         """Add a run; later numbers are newer."""
@@ -49,7 +51,9 @@ class AnalysisFiles:
         self.rows["runs"].append(row | columns)
         return run_id(number)
 
-    def attempt(self, run: str, scenario: str = "book", sample: int = 0, outcome: str | None = "passed", **columns: Any) -> int:
+    def attempt(
+        self, run: str, scenario: str = "book", sample: int = 0, outcome: str | None = "passed", **columns: Any
+    ) -> int:
         """Add an attempt of this outcome (None: still queued); returns its key."""
         key = len(self.rows["attempts"]) + 1
         kind, _, detail = (outcome or "").partition("(")

@@ -126,9 +126,7 @@ async def test_several_user_turns_are_one_conversation_with_one_count() -> None:
     assert scripted.outcome.kind is OutcomeKind.PASSED
     assert scripted.messages == recorded.messages
     assert [call.turn for call in scripted.tool_calls] == [1, 3]
-    limited = await run(
-        replay_order(cassette(steps), of=scenario(task=None, turns=turns, limits={"model_turns": 3}))
-    )
+    limited = await run(replay_order(cassette(steps), of=scenario(task=None, turns=turns, limits={"model_turns": 3})))
     assert limited.outcome.name == "limit(turns)"
 
 

@@ -58,7 +58,9 @@ def test_the_order_of_scenarios_and_models_does_not_matter() -> None:
     base = matrix()
     (part,) = base.slices
     turned = replace(
-        base, models=base.models[::-1], slices=(replace(part, scenarios=part.scenarios[::-1], prompts=part.prompts[::-1]),)
+        base,
+        models=base.models[::-1],
+        slices=(replace(part, scenarios=part.scenarios[::-1], prompts=part.prompts[::-1]),),
     )
     assert turned.run_id(turned.cells()) == base.run_id(base.cells())
     assert set(ids(turned)) == set(ids(base))

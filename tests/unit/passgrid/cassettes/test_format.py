@@ -19,7 +19,11 @@ from passgrid.cassettes.schema import cassette_schema
 from tests.unit.passgrid.suites import COUNTING, answer, ask, cassette
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(st.text(), inner, max_size=4)
