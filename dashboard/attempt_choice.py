@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.arm_names import short_names
+from dashboard.arm_names import arm_key, short_names
 from dashboard.notices import unknown
 from dashboard.open_store import OpenStore, facts
 from dashboard.page_links import remember_attempt, remembered_attempt, set_address
@@ -58,40 +58,37 @@ def _fact_of(of_run: Sequence[AttemptFact], given: str) -> AttemptFact:
 
 def _run_name(runs: Sequence[RunRow]) -> Callable[[str], str]:
     names = {run.run_id: one_line(f"{run.label} · {run.mode} · {run.run_id[:8]}") for run in runs}
-    return lambda run_id: names[run_id]
+    return lambda run_id: names.get(run_id, run_id)
 
 
 def _within_run(of_run: Sequence[AttemptFact], fact: AttemptFact, columns: Sequence[Any]) -> None:
     """Scenario, arm and sample; another scenario or arm keeps the sample where it has it."""
     here = (fact.suite, fact.scenario)
-    scenarios = sorted({(one.suite, one.scenario) for one in of_run})
-    arms = list(dict.fromkeys(one.arm for one in of_run if (one.suite, one.scenario) == here))
-    names = dict(zip(arms, short_names(arms), strict=True))
+    scenarios = {"/".join(one): one for one in sorted({(one.suite, one.scenario) for one in of_run})}
+    arms = {arm_key(one.arm): one.arm for one in of_run if (one.suite, one.scenario) == here}
+    names = dict(zip(arms, short_names(list(arms.values())), strict=True))
+    cell = {one.attempt_id: one for one in _cell(of_run, fact.arm, here)}
+
+    def go_to_scenario(chosen: str) -> None:
+        of_scenario = [one for one in of_run if (one.suite, one.scenario) == scenarios[chosen]]
+        _go_to(_cell(of_run, fact.arm, scenarios[chosen]) or of_scenario, fact)
+
+    def go_to_arm(chosen: str) -> None:
+        _go_to(_cell(of_run, arms[chosen], here), fact)
+
     with columns[0]:
-        _select(
-            "Scenario",
-            "scenario",
-            scenarios,
-            here,
-            lambda one: one_line("/".join(one)),
-            lambda chosen: _go_to(
-                _cell(of_run, fact.arm, chosen) or [x for x in of_run if (x.suite, x.scenario) == chosen], fact
-            ),
-        )
+        _select("Scenario", "scenario", list(scenarios), "/".join(here), one_line, go_to_scenario)
     with columns[1]:
-        _select(
-            "Arm",
-            "arm_of_run",
-            arms,
-            fact.arm,
-            names.__getitem__,
-            lambda chosen: _go_to(_cell(of_run, chosen, here), fact),
-        )
-    cell = _cell(of_run, fact.arm, here)
+        _select("Arm", "arm", list(arms), arm_key(fact.arm), lambda key: names.get(key, key), go_to_arm)
     with columns[2]:
-        said = {one.attempt_id: f"{one.sample}: {one_line(one.outcome or 'unfinished')}" for one in cell}
+        said = {key: f"{one.sample}: {one_line(one.outcome or 'unfinished')}" for key, one in cell.items()}
         _select(
-            "Sample", "sample", list(said), fact.attempt_id, said.__getitem__, lambda chosen: _go(fact.arm.run, chosen)
+            "Sample",
+            "sample",
+            list(cell),
+            fact.attempt_id,
+            lambda key: said.get(key, key),
+            lambda chosen: _go(fact.arm.run, chosen),
         )
 
 
@@ -101,7 +98,7 @@ def _cell(of_run: Sequence[AttemptFact], arm: ArmName, scenario: tuple[str, str]
 
 
 def _select(
-    title: str, name: str, options: Sequence[Any], now: Any, named: Callable[[Any], str], go: Callable[[Any], None]
+    title: str, name: str, options: Sequence[str], now: str, named: Callable[[str], str], go: Callable[[str], None]
 ) -> None:
     key = f"attempt_{name}"
     st.session_state[key] = now

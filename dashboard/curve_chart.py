@@ -51,9 +51,8 @@ def _chart(arms: list[ComparedArm], kind: str) -> Any:
         "k:Q", title="k (attempts drawn)", scale=alt.Scale(domain=[ks[0] - padding, ks[-1] + padding], nice=False)
     )
     x = x.axis(values=ks if len(ks) <= 12 else alt.Undefined, format="d", grid=False)
-    y = alt.Y("value:Q", title=f"pass{sign}k", scale=alt.Scale(domain=[0, 1])).axis(
-        format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1]
-    )
+    y = alt.Y("value:Q", title=f"pass{sign}k", scale=alt.Scale(domain=[0, 1], nice=False))
+    y = y.axis(format=".2f", values=[0, 0.25, 0.5, 0.75, 1], labelOverlap=False)
     letters = [arm.letter for arm in arms]
     legend = alt.Legend(title=None, orient="top", symbolOpacity=1, symbolStrokeWidth=2) if len(arms) > 1 else None
     colour = alt.Color("arm:N", scale=alt.Scale(domain=letters, range=[arm.colour for arm in arms]), legend=legend)

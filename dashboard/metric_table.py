@@ -29,16 +29,16 @@ def _row(arm: ComparedArm, most_k: int) -> dict[str, Any]:
         "arm": arm.title,
         "n": count(said.coverage.valid),
         "coverage": share(said.coverage.share),
-        "passed": count(said.passed),
         "pass@1 (95 %)": _withheld(arm) if arm.withheld else _point(said.pass_at, 1),
         f"pass^{most_k} (95 %)": NONE if arm.withheld or not most_k else _point(said.pass_hat, most_k),
         "tool calls": count(said.tool_calls),
         "steps": _spread(said.steps, count),
         "wasted": count(said.wasted_calls),
-        "turns": count(said.model_turns),
-        "time": _spread(said.duration_s, seconds),
-        "tokens": _spread(said.tokens, compact),
         "cost": dollars(said.cost_usd),
+        "tokens": _spread(said.tokens, compact),
+        "time": _spread(said.duration_s, seconds),
+        "turns": count(said.model_turns),
+        "passed": count(said.passed),
     }
 
 

@@ -10,7 +10,7 @@ _CONTROLS = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in 
     **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
 }
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|<>~$&^=-])")
-_DIRECTIVE = re.compile(r":(?=[\w/+-]+[:\[\\])")
+_DIRECTIVE = re.compile(r":(?=[\w/+-]+[:\[])")
 
 
 def visible(text: str) -> str:
@@ -26,4 +26,4 @@ def one_line(text: str, most: int = 200) -> str:
 
 def label(text: str, most: int = 200) -> str:
     """For a place that reads markdown (link, badge, expander): every sign of markup escaped."""
-    return _DIRECTIVE.sub(":\u2060", _MARKUP.sub(r"\\\1", one_line(text, most)))
+    return _MARKUP.sub(r"\\\1", _DIRECTIVE.sub(":\u2060", one_line(text, most)))

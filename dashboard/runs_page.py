@@ -60,8 +60,8 @@ def _row(run: RunRow) -> dict[str, Any]:
         "valid": run.valid,
         "coverage": run.valid / run.wanted if run.wanted else None,
         "passed": run.passed,
-        "models": one_line(", ".join(run.models), 120) or None,
-        "suites": one_line(", ".join(run.suites), 120) or None,
+        "models": one_line(", ".join(filter(None, run.models)), 120) or None,
+        "suites": one_line(", ".join(filter(None, run.suites)), 120) or None,
         "created": moment(run.created_at),
     }
 

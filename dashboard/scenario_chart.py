@@ -19,12 +19,6 @@ _KEY = "scenario_grid"
 SORTS = ("by name", "worst first", "most different first")
 
 
-def scenario_of(text: str) -> Scenario:
-    """The suite and scenario an address names."""
-    suite, _, name = text.partition("/")
-    return suite, name
-
-
 def address_of(scenario: Scenario) -> str:
     """A scenario as addresses write it."""
     return f"{scenario[0]}/{scenario[1]}"

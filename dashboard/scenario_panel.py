@@ -10,7 +10,7 @@ from dashboard.comparison import ComparedArm, Comparison, Scenario
 from dashboard.number_text import count
 from dashboard.page_links import link_to_attempt, set_address
 from dashboard.plain_text import label, one_line
-from dashboard.scenario_chart import SORTS, address_of, scenario_grid, scenario_of, scenario_order
+from dashboard.scenario_chart import SORTS, address_of, scenario_grid, scenario_order
 from passgrid.report.facts import AttemptFact
 
 MOST_LINKS = 24
@@ -33,13 +33,13 @@ def scenario_section(comparison: Comparison) -> None:
 
 
 def _choose(order: Sequence[Scenario]) -> Scenario:
-    addresses = [address_of(one) for one in order]
+    by_address = {address_of(one): one for one in order}
     given = st.query_params.get("scenario", "")
-    st.session_state[_KEY] = given if given in addresses else addresses[0]
+    st.session_state[_KEY] = given if given in by_address else next(iter(by_address))
     chosen: str = st.selectbox(
-        "Scenario (or click a cell)", addresses, key=_KEY, format_func=one_line, on_change=_write
+        "Scenario (or click a cell)", list(by_address), key=_KEY, format_func=one_line, on_change=_write
     )
-    return scenario_of(chosen)
+    return by_address[chosen]
 
 
 def _write() -> None:

@@ -17,6 +17,7 @@ from passgrid.meter import Meter
 from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.refused_calls import refused_calls
 from passgrid.scoring.checks import CheckResult, Evidence, all_required_passed, run_checks
+from passgrid.storable import storable
 from passgrid.suite_code import SuiteCode
 from passgrid.tools.workspace import (
     WorkspaceFiles,
@@ -51,7 +52,7 @@ class AttemptResult:
             for call in self.tool_calls
         ]
         checks = [asdict(check) for check in self.checks]
-        return value_hash([self.outcome.name, self.outcome.reason, self.messages, journal, checks])
+        return value_hash(storable([self.outcome.name, self.outcome.reason, self.messages, journal, checks]))
 
 
 async def run(order: AttemptOrder) -> AttemptResult:

@@ -136,4 +136,4 @@ def call_arguments(part: ToolCallPart) -> Any:
             return part.args_as_dict(raise_if_invalid=True)
         except ValueError:
             return storable_text(part.args)
-    return part.args if part.args is not None else {}
+    return plain_content(part.args) if part.args is not None else {}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+import psycopg
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
@@ -14,6 +15,9 @@ from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.warehouse.results import Finished, write_results
 
 log = logging.getLogger(__name__)
+
+DATABASE_AWAY = (OperationalError, psycopg.OperationalError)
+"""The connection broke: SQLAlchemy's error, or psycopg's own during a COPY."""
 
 RETRY_SECONDS = (0.2, 1, 3, 5, 10)
 """Waits between attempts to reach a database that went away."""
@@ -25,9 +29,9 @@ def write_batch(engine: sa.Engine, finished: Sequence[Finished]) -> None:
         return
     try:
         _write(engine, finished)
-    except OperationalError:
+    except DATABASE_AWAY:
         raise
-    except (SQLAlchemyError, ValueError, TypeError) as error:
+    except (SQLAlchemyError, psycopg.Error, ValueError, TypeError) as error:
         if len(finished) == 1:
             log.exception("a result cannot be stored")
             _write(engine, [_unstorable(finished[0], error)])
@@ -49,7 +53,7 @@ def _accepted(engine: sa.Engine, finished: Sequence[Finished]) -> set[int]:
         try:
             with engine.connect() as connection:
                 return write_results(connection, finished)
-        except OperationalError as error:
+        except DATABASE_AWAY as error:
             log.warning("results could not be written, again in %s s: %s", wait, error)
             time.sleep(wait)
     with engine.connect() as connection:

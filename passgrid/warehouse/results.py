@@ -13,10 +13,10 @@ from passgrid.attempt import AttemptResult
 from passgrid.cassettes.format import write_cassette
 from passgrid.cassettes.payloads import packed
 from passgrid.identity import canonical_json, content_hash
+from passgrid.storable import storable
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.copying import copy_rows
-from passgrid.warehouse.storable import storable
 
 RESULTS_CHANNEL = "passgrid_results"
 """Notified when results were written."""

@@ -57,7 +57,7 @@ class AnalysisFiles:
         """Add an attempt of this outcome (None: still queued); returns its key."""
         key = len(self.rows["attempts"]) + 1
         kind, _, detail = (outcome or "").partition("(")
-        row = {
+        row: dict[str, Any] = {
             "attempt_key": key,
             "run_id": run,
             "attempt_id": f"{key:04x}".ljust(32, "a"),
@@ -104,8 +104,13 @@ class AnalysisFiles:
         }
         self.rows["tool_calls"].append(row | columns)
 
+    def check(self, key: int, name: str, passed: bool | None, **columns: Any) -> None:
+        """Add what a check found: one of its own, required, no stage, unless said otherwise."""
+        row = {"kind": "final_text", "stage": False, "required": True, "detail": "", "imported": False}
+        self.other("checks", key, name=name, passed=passed, **row | columns)
+
     def other(self, table: str, key: int, **columns: Any) -> None:
-        """Add a row to model_calls, checks or tries."""
+        """Add a row to model_calls or tries."""
         self.rows[table].append({"attempt_key": key, **columns})
 
     def transcript(self, key: int, messages: list[dict[str, Any]]) -> None:

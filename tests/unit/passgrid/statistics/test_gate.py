@@ -53,10 +53,13 @@ def test_below_95_percent_coverage_of_either_arm_nothing_is_concluded(
 
 
 def test_without_an_interval_nothing_is_concluded() -> None:
-    for difference, count in ((paired_difference({"a": 0.5}, {"a": 0.1}), "1 "), (paired_difference({}, {}), "0 ")):
+    for difference, count in (
+        (paired_difference({"a": 0.5}, {"a": 0.1}), "1 scenario "),
+        (paired_difference({}, {}), "0 scenarios "),
+    ):
         found = gate(difference, margin=0.05, baseline_coverage=FULL, candidate_coverage=FULL)
         assert found.exit_code == 4
-        assert found.reason.startswith(f"{count}scenario")
+        assert found.reason.startswith(count)
 
 
 def test_a_plain_loss_from_the_counts_on() -> None:
@@ -73,6 +76,8 @@ def test_the_reason_names_the_numbers() -> None:
     assert "-12.3%" in found.reason
     assert "+4.5%" in found.reason
     assert "-5.0%" in found.reason
+    passed = gate(difference, margin=0.2, baseline_coverage=FULL, candidate_coverage=FULL)
+    assert "not below the margin of -20.0%" in passed.reason
 
 
 @pytest.mark.parametrize("margin", [-0.01, float("nan"), float("inf")])

@@ -31,7 +31,14 @@ def test_whole_scenarios_leave_room_for_t() -> None:
 
 @pytest.mark.parametrize(
     ("delta", "between", "within", "attempts"),
-    [(0, 0.1, 0.1, 1), (-0.1, 0.1, 0.1, 1), (0.1, -0.1, 0.1, 1), (0.1, 0.1, -0.1, 1), (0.1, 0.1, 0.1, 0)],
+    [
+        (0, 0.1, 0.1, 1),
+        (float("inf"), 0.1, 0.1, 1),
+        (-0.1, 0.1, 0.1, 1),
+        (0.1, -0.1, 0.1, 1),
+        (0.1, 0.1, -0.1, 1),
+        (0.1, 0.1, 0.1, 0),
+    ],
 )
 def test_nonsense_is_refused(delta: float, between: float, within: float, attempts: int) -> None:
     with pytest.raises(ValueError, match="need"):
@@ -105,6 +112,20 @@ def test_single_attempts_take_the_posterior_too() -> None:
     advice = advise(suite(*[(1, 1)] * 10), suite(*[(1, 1)] * 10), 0.1)
     assert advice is not None
     assert advice.scenarios_needed == ceil(Z**2 * 2 * (2 * 1 / (3 * 4)) / 0.01 + 2.9207)
+
+
+def test_single_attempts_of_both_outcomes() -> None:
+    advice = advise(suite((3, 1), (1, 0)), suite((3, 1), (1, 0)), 0.1)
+    assert advice is not None
+    within = (2 * 3 / (5 * 6) + 1 * 2 / (3 * 4)) / 2
+    assert advice.attempts == 1  # the fewest
+    assert advice.scenarios_needed == ceil(Z**2 * 2 * within / 0.01 + 2.9207)
+
+
+def test_one_attempt_may_be_enough() -> None:
+    advice = advise(suite(*[(2, 1)] * 40), suite(*[(2, 1)] * 40), 0.9)
+    assert advice is not None
+    assert (advice.attempts_needed, advice.more_attempts) == (1, 0)
 
 
 def test_only_scenarios_measured_in_both_arms_count() -> None:

@@ -37,6 +37,7 @@ def test_holm() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.7]) == [1, 1]
     assert holm([0.04]) == [0.04]
+    assert holm([1.0, 0.0]) == [1, 0]
     assert holm([]) == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import orjson
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passgrid.warehouse.storable import storable
+from passgrid.storable import storable
 
 
 def deep(levels: int) -> Any:
