@@ -23,14 +23,22 @@ def register(app: typer.Typer) -> None:
 def import_results(
     format: Annotated[str, typer.Argument(help=f"One of {', '.join(FORMATS)}.")],
     file: Annotated[Path, typer.Argument(help="The published file, plain or gzip.")],
-    suite: Annotated[str, typer.Option(help="Name of the suite to write.")],
+    suite: Annotated[str | None, typer.Option(help="Name of the suite to write.")] = None,
     out: Annotated[Path, typer.Option(help="Folder to write it into.")] = Path(),
     label: Annotated[str, typer.Option(help="Label of the recordings: replayed as recorded:LABEL.")] = "gpt-4o",
+    compare: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Write nothing; compare the file with the transcripts of a run.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Turn trajectories that another tool recorded into scenarios and cassettes."""
     if format not in FORMATS:
         raise InvalidInput([Problem(format, f"no such format; there are: {', '.join(FORMATS)}")])
+    if compare is not None:
+        _compare(file, compare, json)
+        return
+    if suite is None:
+        raise InvalidInput([Problem("--suite", "name the suite to write", "for example --suite airline")])
     from passgrid.importers.tau_bench_suite import import_suite
 
     imported = import_suite(file, out, suite, label)
@@ -39,3 +47,34 @@ def import_results(
         return
     print(f"{imported.folder}: {imported.scenarios} scenarios, {imported.cassettes} cassettes")
     print(f"  replay them: submit-matrix --suite {imported.folder} --model recorded:{label} -k {imported.k} --wait")
+
+
+def _compare(file: Path, run: str, json: bool) -> None:
+    """Print how many transcripts equal their trajectory, message for message; exit with 3 unless all do."""
+    from api.reading import find_runs
+    from api.stack.join import joined_stack
+    from passgrid.importers.tau_bench import read_trajectories, same_conversation
+    from passgrid.warehouse.engine import make_engine
+    from passgrid.warehouse.reading import run_transcripts
+
+    trajectories = {(one.scenario, one.trial): one for one in read_trajectories(file)}
+    different: list[str] = []
+    compared = 0
+    with joined_stack() as addresses, make_engine(addresses.database_url).connect() as connection:
+        (run_id,) = find_runs(connection, [run])
+        for scenario, sample, messages in run_transcripts(connection, run_id):
+            trajectory = trajectories.get((scenario, sample))
+            if trajectory is None:
+                continue
+            compared += 1
+            if not same_conversation(trajectory, messages):
+                different.append(f"{scenario}, sample {sample}")
+    equal = compared - len(different)
+    if json:
+        print_json({"equal": equal, "of": len(trajectories), "different": different})
+    else:
+        print(f"{equal}/{len(trajectories)} transcripts equal their trajectory, message for message")
+        for place in different[:20]:
+            print(f"  different: {place}")
+    if equal != len(trajectories):
+        raise SystemExit(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -68,3 +69,16 @@ def transcript(connection: sa.Connection, run_id: str, attempt: str) -> list[Mes
     if body is None:
         raise LookupError(f"attempt {attempt} has no transcript yet")
     return orjson.loads(decompress(body))
+
+
+def run_transcripts(connection: sa.Connection, run_id: str) -> Iterator[tuple[str, int, list[Message]]]:
+    """Scenario, sample and messages of every finished attempt of a run."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT scenario, sample, body FROM attempts JOIN cells ON cells.key = cell_key "
+            "JOIN transcripts ON attempt_key = attempts.key WHERE attempts.run_id = :run ORDER BY attempts.key"
+        ),
+        {"run": run_id},
+    )
+    for row in rows:
+        yield row.scenario, row.sample, orjson.loads(decompress(row.body))

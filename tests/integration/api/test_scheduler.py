@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
@@ -16,8 +17,8 @@ from tests.integration.runs import claimed, finish, submitted, value
 
 
 @pytest.fixture
-def broker(bare_stack: Addresses) -> Iterator[redis.Redis]:
-    client = redis.Redis(unix_socket_path=urlparse(bare_stack.broker_url).path)
+def broker(bare_stack: Addresses) -> Iterator[Any]:
+    client: Any = redis.Redis(unix_socket_path=urlparse(bare_stack.broker_url).path)
     client.flushall()
     yield client
     client.flushall()
@@ -29,7 +30,7 @@ def scheduler(database_url: str, bare_stack: Addresses) -> Scheduler:
 
 
 def test_hints_are_bounded_and_not_repeated(
-    engine: sa.Engine, scheduler: Scheduler, broker: redis.Redis, tmp_path: Path
+    engine: sa.Engine, scheduler: Scheduler, broker: Any, tmp_path: Path
 ) -> None:
     submitted(engine, tmp_path, scenarios=20, k=5)
     for _ in range(5):
@@ -37,9 +38,7 @@ def test_hints_are_bounded_and_not_repeated(
     assert broker.llen("replay") == WINDOW["replay"]
 
 
-def test_few_attempts_need_few_hints(
-    engine: sa.Engine, scheduler: Scheduler, broker: redis.Redis, tmp_path: Path
-) -> None:
+def test_few_attempts_need_few_hints(engine: sa.Engine, scheduler: Scheduler, broker: Any, tmp_path: Path) -> None:
     submitted(engine, tmp_path, k=5)
     scheduler.tick()
     assert broker.llen("replay") == -(-5 // ATTEMPTS_PER_HINT["replay"])
@@ -50,7 +49,7 @@ def test_few_attempts_need_few_hints(
 
 
 def test_an_emptied_broker_is_filled_again(
-    engine: sa.Engine, scheduler: Scheduler, broker: redis.Redis, tmp_path: Path
+    engine: sa.Engine, scheduler: Scheduler, broker: Any, tmp_path: Path
 ) -> None:
     submitted(engine, tmp_path, k=5)
     scheduler.tick()
@@ -60,9 +59,7 @@ def test_an_emptied_broker_is_filled_again(
     assert broker.llen("replay") == before > 0
 
 
-def test_a_run_with_nothing_left_is_done(
-    engine: sa.Engine, scheduler: Scheduler, broker: redis.Redis, tmp_path: Path
-) -> None:
+def test_a_run_with_nothing_left_is_done(engine: sa.Engine, scheduler: Scheduler, broker: Any, tmp_path: Path) -> None:
     submitted(engine, tmp_path, k=2)
     scheduler.tick()
     assert value(engine, "SELECT state FROM runs") == "active"
@@ -72,14 +69,14 @@ def test_a_run_with_nothing_left_is_done(
 
 
 def test_messages_are_json_and_carry_no_attempt(
-    engine: sa.Engine, scheduler: Scheduler, broker: redis.Redis, tmp_path: Path
+    engine: sa.Engine, scheduler: Scheduler, broker: Any, tmp_path: Path
 ) -> None:
     import base64
     import json
 
     submitted(engine, tmp_path, k=1)
     scheduler.tick()
-    (raw,) = broker.lrange("replay", 0, -1)  # pyright: ignore
+    (raw,) = broker.lrange("replay", 0, -1)
     message = json.loads(raw)
     assert message["content-type"] == "application/json"
     assert json.loads(base64.b64decode(message["body"]))[:2] == [[], {}]

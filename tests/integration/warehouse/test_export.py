@@ -119,7 +119,8 @@ def test_every_column_is_documented(engine: sa.Engine, database_url: str, tmp_pa
     with duckdb.connect(str(current_file(tmp_path / "analysis")), read_only=True) as file:
         names = [table.name for table in TABLES]
         bare = file.execute(
-            "SELECT table_name, column_name FROM duckdb_columns() WHERE comment IS NULL AND list_contains(?, table_name)",
+            "SELECT table_name, column_name FROM duckdb_columns() "
+            "WHERE comment IS NULL AND list_contains(?, table_name)",
             [names],
         ).fetchall()
     assert bare == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -43,7 +44,8 @@ def test_up_down_and_up_again(empty_database_url: str) -> None:
 def test_the_migrations_make_exactly_the_tables_of_the_code(database_url: str) -> None:
     engine = make_engine(database_url)
     # Reflection knows the type only when it is told of it.
-    engine.dialect.ischema_names["xid8"] = Xid8
+    dialect: Any = engine.dialect
+    dialect.ischema_names["xid8"] = Xid8
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
         assert compare_metadata(context, metadata) == []

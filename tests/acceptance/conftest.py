@@ -1,0 +1,32 @@
+"""One warm installation for the tests of the whole stack, in a path with a blank."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.commands import Installation
+
+
+@pytest.fixture(scope="session")
+def installation() -> Iterator[Installation]:
+    """An installation whose stack stays up for the session."""
+    with tempfile.TemporaryDirectory(prefix="passgrid acceptance ") as folder:
+        made = Installation(Path(folder) / "home")
+        up = made.run("passgrid", "up")
+        assert up.returncode == 0, up.stderr
+        yield made
+        made.run("passgrid", "down")
+
+
+@pytest.fixture(scope="session")
+def airline_suite(installation: Installation, published_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The published trajectories, imported."""
+    out = tmp_path_factory.mktemp("imported suites")
+    file = published_data / "tau-bench-airline-gpt-4o.json.gz"
+    done = installation.json("passgrid", "import", "tau-bench", file, "--suite", "airline", "--out", out)
+    assert (done["scenarios"], done["cassettes"], done["k"]) == (50, 200, 4)
+    return out / "airline"

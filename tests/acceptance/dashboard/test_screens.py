@@ -1,0 +1,140 @@
+"""Every page, driven in a real browser against the real stack."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.acceptance.commands import Installation, airline
+from tests.acceptance.dashboard.conftest import LAPTOP, PHONE, Opener, Picture, settle
+
+
+def follow(page: Page, text: str | re.Pattern[str], title: str) -> None:
+    """Follow a link to another page of ours."""
+    page.get_by_test_id("stPageLink").get_by_text(text).first.click()
+    expect(page.locator("h1")).to_have_text(title)
+    settle(page)
+
+
+def compare(run: dict[str, Any]) -> str:
+    return f"compare?run={run['run']}"
+
+
+def test_from_the_list_of_runs_to_the_published_figures(open_page: Opener, run: dict[str, Any]) -> None:
+    page = open_page()
+    expect(page.get_by_text("Running now")).to_be_visible()
+    expect(page.get_by_text("The API does not answer")).to_have_count(0)
+    follow(page, re.compile("newest run"), "Compare")
+    assert f"arm={run['run'][:12]}" in page.url or "arm=" in page.url
+    page = open_page(compare(run))
+    expect(page.get_by_text("pass^4 = 0.200", exact=True)).to_be_visible()
+    expect(page.get_by_text("pass@1 = 0.420", exact=True)).to_be_visible()
+    expect(page.get_by_text("pass@4 = 0.720", exact=True)).to_be_visible()
+    calls = page.get_by_test_id("stMetric").filter(has_text="Tool calls")
+    expect(calls).to_contain_text("1,164")
+    expect(calls).to_contain_text("all recorded")
+    valid = page.get_by_test_id("stMetric").filter(has_text="Valid attempts")
+    expect(valid).to_contain_text("n = 200 of 200")
+    expect(valid).to_contain_text("coverage 100 %")
+    expect(page.get_by_text("verdicts imported: recorded_reward").last).to_be_visible()
+
+
+def test_a_filter_survives_a_reload(open_page: Opener, run: dict[str, Any]) -> None:
+    page = open_page(compare(run))
+    page.get_by_role("combobox", name="Tags").click()
+    page.get_by_role("option", name="tau-bench").click()
+    page.wait_for_url(re.compile("tag=tau-bench"))
+    page.reload()
+    settle(page)
+    expect(page.get_by_test_id("stMultiSelect").filter(has_text="Tags")).to_contain_text("tau-bench")
+    expect(page.get_by_text("pass^4 = 0.200", exact=True)).to_be_visible()
+    assert "arm=" in page.url
+
+
+def test_from_a_scenario_to_its_attempts_and_back(open_page: Opener, run: dict[str, Any]) -> None:
+    page = open_page(compare(run) + "&tag=tau-bench&scenario=airline/task-20")
+    follow(page, "sample 1 passed", "Attempt")
+    assert f"run={run['run']}" in page.url
+    expect(page.get_by_role("heading", name="task-20, sample 1")).to_be_visible()
+    expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
+    expect(page.get_by_text("System prompt")).to_be_visible()
+    expect(page.get_by_text("Most called: update_reservation_flights, 3/7")).to_be_visible()
+    follow(page, "sample 2 →", "Attempt")
+    expect(page.get_by_role("heading", name="task-20, sample 2")).to_be_visible()
+    address = page.url
+    page.reload()
+    settle(page)
+    assert page.url == address
+    expect(page.get_by_role("heading", name="task-20, sample 2")).to_be_visible()
+    follow(page, "← Compare", "Compare")
+    assert "tag=tau-bench" in page.url
+    assert "scenario=airline%2Ftask-20" in page.url
+    expect(page.get_by_text("pass^4 = 0.200", exact=True)).to_be_visible()
+
+
+def test_a_click_on_a_cell_shows_its_attempts(open_page: Opener, run: dict[str, Any]) -> None:
+    page = open_page(compare(run))
+    page.locator("svg g.mark-text text[aria-label*='airline/task-18']").first.click()
+    page.wait_for_url(re.compile("scenario=airline%2Ftask-18"))
+    settle(page)
+    expect(page.get_by_text(re.compile("4 of 4 valid passed"))).to_be_visible()
+
+
+def test_a_reason_leads_to_an_example(open_page: Opener, run: dict[str, Any]) -> None:
+    page = open_page(compare(run))
+    expect(page.get_by_text("30 model turns, and the agent wants another")).to_be_visible()
+    page.get_by_test_id("stPageLink").get_by_text("example →").nth(1).click()
+    expect(page.locator("h1")).to_have_text("Attempt")
+    expect(page.get_by_text("limit(turns)", exact=True).first).to_be_visible()
+
+
+def test_choosers_of_an_attempt(open_page: Opener, run: dict[str, Any]) -> None:
+    page = open_page(f"attempt?run={run['run']}")
+    page.get_by_role("combobox", name="Scenario").click()
+    page.get_by_role("option", name="airline/task-03").click()
+    expect(page.get_by_role("heading", name="task-03, sample 0")).to_be_visible()
+    assert "attempt=" in page.url
+
+
+def test_unknown_addresses_say_what_to_do(open_page: Opener) -> None:
+    page = open_page("attempt?run=nowhere&attempt=nothing")
+    expect(page.get_by_text("The run in this address is not in the export.")).to_be_visible()
+    page = open_page("compare?arm=nothing")
+    expect(page.get_by_text("An arm or run in this address is not in the export.")).to_be_visible()
+
+
+def test_a_run_is_followed_while_it_runs(
+    open_page: Opener, installation: Installation, airline_suite: Path, run: dict[str, Any]
+) -> None:
+    page = open_page()
+    installation.json(*airline(airline_suite, "--label", "watched on screen"))
+    expect(page.get_by_text(re.compile("of 200 attempts done|Ended while you watched")).first).to_be_visible()
+    assert installation.run("passgrid", "watch", "watched on screen", timeout=300).returncode == 0
+    expect(page.get_by_text("of 200 attempts done")).to_have_count(0)
+    installation.run("passgrid", "export")
+    page.reload()
+    settle(page)
+    expect(page.get_by_text("Compare the newest run (watched on screen) →")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("name", ["runs", "compare", "attempt"])
+def test_pages_fit_the_screen(
+    open_page: Opener, run: dict[str, Any], picture: Picture, name: str, size: tuple[int, int]
+) -> None:
+    busy = "&scenario=airline/task-33"
+    page = open_page("" if name == "runs" else compare(run) + (busy if name == "attempt" else ""), size)
+    if name == "attempt":
+        follow(page, "sample 0 limit(turns)", "Attempt")
+    page.wait_for_timeout(500)
+    for box in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth"), f"{box} scrolls sideways"
+    if name != "runs":
+        chart = page.get_by_test_id("stVegaLiteChart").first.bounding_box()
+        assert chart is not None
+        assert chart["x"] + chart["width"] <= size[0]
+    picture(page, name)

@@ -1,0 +1,44 @@
+"""The command line: every command has an example, and the flags are those of the design."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from api.cli import main, submit
+
+COMMANDS = [
+    "up", "down", "status", "doctor", "watch", "cancel", "resume", "report", "export", "dashboard", "import",
+    "validate", "schema",
+]  # fmt: skip
+"""What there is in this version."""
+
+
+def text_of(*arguments: str) -> str:
+    """The help of a command, in one line."""
+    app = main.app if arguments else submit.app
+    done = CliRunner().invoke(app, [*arguments, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example(command: str) -> None:
+    assert f"Example: passgrid {command}" in text_of(command)
+
+
+def test_the_list_of_commands_is_complete() -> None:
+    assert sorted(COMMANDS) == sorted(str(command.name) for command in main.app.registered_commands)
+
+
+@pytest.mark.parametrize(
+    "flag",
+    ["--suite", "--scenario", "--model", "--prompt", "-k", "--mode", "--record", "--label", "--target", "--fault",
+     "--mitigation", "--tag", "--limit", "--priority", "--budget", "--wait", "--dry-run", "--json"],
+)  # fmt: skip
+def test_submit_matrix_has_the_flags_of_the_design(flag: str) -> None:
+    assert flag in text_of()
+
+
+def test_submit_matrix_has_an_example() -> None:
+    assert "Example: submit-matrix --suite demo" in text_of()
