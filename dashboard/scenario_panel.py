@@ -19,7 +19,7 @@ _KEY = "choose_scenario"
 
 def scenario_section(comparison: Comparison) -> None:
     """The chooser and the attempts beside the grid."""
-    left, right = st.columns([3, len(comparison.arms) + 1.5], gap="large")
+    left, right = st.columns([4, len(comparison.arms) + 1.5], gap="large")
     with left:
         sort = st.selectbox("Order of scenarios", SORTS, key="sort_scenarios")
         order = scenario_order(comparison, sort)

@@ -62,7 +62,7 @@ def _lanes(calls: Counter[str], with_model: bool) -> list[str]:
 
 
 def _lane(tool: str, number: int, total: int) -> str:
-    return f"{one_line(tool, 60)}  {number}/{total}"
+    return f"{number}/{total}  {one_line(tool, 60)}"
 
 
 def _rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,9 @@ from typing import Annotated
 import typer
 
 from api.cli.failing import Stopped
+
+EXPORT_SECONDS = 5.0
+"""How often what changed is exported while the dashboard is open."""
 
 
 def register(app: typer.Typer) -> None:
@@ -35,11 +39,17 @@ def dashboard(
             environment["PASSGRID_API_URL"] = addresses.api_url
         command = [sys.executable, "-m", "streamlit", "run", str(_script()), *_streamlit_options(host, port)]
         print(f"dashboard: http://{host}:{port}   stop it with Ctrl-C", flush=True)
+        screens = subprocess.Popen(command, env=environment)
         try:
-            code = subprocess.run(command, env=environment, check=False).returncode
+            while screens.poll() is None:
+                time.sleep(EXPORT_SECONDS)
+                export(addresses.psycopg_url, analysis_folder())
         except KeyboardInterrupt:
-            code = 0
-    raise SystemExit(code)
+            screens.wait()
+            return
+        finally:
+            screens.terminate()
+    raise Stopped(f"the dashboard ended by itself with {screens.returncode}; is port {port} taken?")
 
 
 def _script() -> Path:

@@ -111,7 +111,8 @@ def test_killed_workers_and_an_emptied_broker_lose_nothing(
         wait_until_done(installation, "hurt", part)
         os.kill(replay_processes(installation)[0], signal.SIGKILL)
     broker = installation.json("passgrid", "status")["broker"]
-    redis.Redis(unix_socket_path=broker.split("://")[1].split("?")[0]).flushall()
+    client: Any = redis.Redis(unix_socket_path=broker.split("://")[1].split("?")[0])
+    client.flushall()
     summary = installation.json("passgrid", "watch", "hurt", timeout=300)
     assert (summary["valid"], summary["passed"]) == (200, 84)
     assert summary["digest"] == finished["digest"], "a second try gives the same attempt"

@@ -42,7 +42,7 @@ def refused(installation: Installation, *command: str | Path, code: int = 2) -> 
         (("--model", "recorded:gpt", "--scenario", "nothing"), "no such scenario"),
         (("--model", "recorded:gpt", "-k", "0"), "the number of samples must be at least 1"),
         (("--model", "recorded:gpt", "-k", "-1"), "the number of samples must be at least 1"),
-        (("--model", "recorded:gpt", "-k", "x"), "'x' is not a valid"),
+        (("--model", "recorded:gpt", "-k", "x"), "Invalid value for '-k'"),
         (("--model", "recorded:gpt", "-k", "3"), "2 recordings, 3 wanted; missing: 2"),
         (("--model", "recorded:gpt", "--mode", "live"), "a recorded model has no live turns to give"),
         (("--model", "openai:gpt-5", "--mode", "replay"), "only recorded models can be replayed"),

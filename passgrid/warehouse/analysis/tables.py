@@ -191,3 +191,9 @@ TRANSCRIPTS_SQL = (
     f"FROM transcripts t {_OF_CHANGED} ORDER BY a.run_id, t.attempt_key"
 )
 """Transcripts lie beside the file, in immutable parts by run: parquet with attempt_key, attempt_id, body (zstd JSON)"""
+
+ANYTHING_CHANGED_SQL = "SELECT " + " OR ".join(  # noqa: S608 - made of constants
+    f"EXISTS (SELECT 1 FROM {table} WHERE {table}.{_RANGE.format(table)})"
+    for table in ("runs", "attempts", "tombstones")
+)
+"""Whether an export has anything to do."""

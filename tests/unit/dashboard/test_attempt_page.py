@@ -70,9 +70,9 @@ def test_the_timeline_has_lanes_and_the_most_called_tool(files: AnalysisFiles, o
     data = chart_rows(app)
     assert [(row["lane"], row["kind"]) for row in data] == [
         ("model", "model turn"),
-        ("search  2/3", "most called tool"),
-        ("pay  1/3", "tool error"),
-        ("search  2/3", "most called tool"),
+        ("2/3  search", "most called tool"),
+        ("1/3  pay", "tool error"),
+        ("2/3  search", "most called tool"),
     ]
     assert data[2]["error"] == "card refused"
     assert data[2]["arguments"] == '{"id": 1}'
