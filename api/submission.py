@@ -6,7 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from passgrid.plan import Plan, Request, make_plan
+from passgrid.plan import Plan, make_plan
+from passgrid.request import Request
 
 
 def library_folder() -> Path:

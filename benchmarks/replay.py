@@ -82,7 +82,8 @@ def measure(folder: Path, rounds: int) -> dict[str, Any]:
 
 def timed_run(database_url: str, suite: Path, label: str, k: int) -> float:
     """Seconds from the submission (reading and checking the files included) to the last result in Postgres."""
-    from passgrid.plan import Request, make_plan
+    from passgrid.plan import make_plan
+    from passgrid.request import Request
     from passgrid.warehouse.engine import make_engine
     from passgrid.warehouse.progress import unfinished
     from passgrid.warehouse.submission import submit
@@ -128,7 +129,8 @@ def submit_100k(folder: Path, database_url: str) -> dict[str, float]:
 
 
 def _submit_100k(suite: str, database_url: str) -> None:
-    from passgrid.plan import Request, make_plan
+    from passgrid.plan import make_plan
+    from passgrid.request import Request
     from passgrid.warehouse import control
     from passgrid.warehouse.engine import make_engine
     from passgrid.warehouse.submission import submit

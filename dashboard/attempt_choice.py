@@ -29,7 +29,14 @@ def choose_attempt(opened: OpenStore) -> tuple[AttemptFact, list[AttemptFact]] |
     fact = _fact_of(of_run, st.query_params.get("attempt", ""))
     columns = st.columns([3, 3, 3, 2])
     with columns[0]:
-        _select("Run", "run", [one.run_id for one in runs], run.run_id, _run_name(runs), lambda chosen: _go(chosen, ""))
+        _select(
+            "Run",
+            "run",
+            [one.run_id for one in runs],
+            run.run_id,
+            _run_name(runs),
+            lambda chosen: show_attempt(chosen, ""),
+        )
     _within_run(of_run, fact, columns[1:])
     remember_attempt(run.run_id, fact.attempt_id)
     set_address(run=run.run_id, attempt=fact.attempt_id)
@@ -88,7 +95,7 @@ def _within_run(of_run: Sequence[AttemptFact], fact: AttemptFact, columns: Seque
             list(cell),
             fact.attempt_id,
             lambda key: said.get(key, key),
-            lambda chosen: _go(fact.arm.run, chosen),
+            lambda chosen: show_attempt(fact.arm.run, chosen),
         )
 
 
@@ -108,9 +115,10 @@ def _select(
 def _go_to(cell: Sequence[AttemptFact], before: AttemptFact) -> None:
     same = [one for one in cell if one.sample == before.sample]
     target = (same or list(cell))[0]
-    _go(target.arm.run, target.attempt_id)
+    show_attempt(target.arm.run, target.attempt_id)
 
 
-def _go(run_id: str, attempt_id: str) -> None:
+def show_attempt(run_id: str, attempt_id: str) -> None:
+    """Make the address name this attempt: for callbacks, which run before the page reads it."""
     set_address(run=run_id, attempt=attempt_id)
     remember_attempt(run_id, attempt_id)

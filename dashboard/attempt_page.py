@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.arm_names import arm_key
-from dashboard.attempt_choice import choose_attempt
+from dashboard.attempt_choice import choose_attempt, show_attempt
 from dashboard.attempt_header import attempt_header, checks_table, tries_table
 from dashboard.notices import with_store
 from dashboard.open_store import OpenStore, transcript
-from dashboard.page_links import link_to_attempt, link_to_compare, link_to_runs, remembered_comparison
+from dashboard.page_links import link_to_compare, link_to_runs, remembered_comparison
 from dashboard.timeline_chart import timeline
 from dashboard.transcript_view import transcript_view
 from passgrid.report.facts import AttemptFact
@@ -51,9 +51,14 @@ def _ways(fact: AttemptFact, cell: list[AttemptFact]) -> None:
         here = f"{fact.suite}/{fact.scenario}"
         link_to_compare("← Compare", **{**(back or {"arm": [arm_key(fact.arm)]}), "scenario": here})
         if place > 0:
-            link_to_attempt(f"← sample {cell[place - 1].sample}", fact.arm.run, cell[place - 1].attempt_id)
+            _neighbour(f"← sample {cell[place - 1].sample}", cell[place - 1])
         if place + 1 < len(cell):
-            link_to_attempt(f"sample {cell[place + 1].sample} →", fact.arm.run, cell[place + 1].attempt_id)
+            _neighbour(f"sample {cell[place + 1].sample} →", cell[place + 1])
+
+
+def _neighbour(text: str, fact: AttemptFact) -> None:
+    """A button: a link to another address of the same page would leave the browser's address as it was."""
+    st.button(f":blue[{text}]", type="tertiary", on_click=show_attempt, args=(fact.arm.run, fact.attempt_id))
 
 
 if __name__ == "__main__":

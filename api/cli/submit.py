@@ -10,8 +10,9 @@ import typer
 
 from api.cli.failing import run_command
 from api.cli.options import DryRun, Json, print_json, refuse
-from passgrid.plan import Plan, Request, request_of
+from passgrid.plan import Plan
 from passgrid.problems import InvalidInput, Problem
+from passgrid.request import Request, request_of
 
 EPILOG = (
     "Example: submit-matrix --suite demo --model recorded:scripted-careful --model recorded:scripted-hasty -k 5 --wait"

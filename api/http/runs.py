@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.http.database import Connection, Engine, RunId
 from api.submission import plan_request
-from passgrid.plan import Request, request_of
 from passgrid.problems import InvalidInput, Problem
+from passgrid.request import Request, request_of
 from passgrid.warehouse import control
 from passgrid.warehouse.progress import RunProgress, list_runs, run_progress
 from passgrid.warehouse.submission import reusable, submit

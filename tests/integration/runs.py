@@ -10,7 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from passgrid.attempt import AttemptResult, run
-from passgrid.plan import Plan, Request, make_plan
+from passgrid.plan import Plan, make_plan
+from passgrid.request import Request
 from passgrid.warehouse.claims import Claim, claim
 from passgrid.warehouse.results import Finished, write_results
 from passgrid.warehouse.submission import Submitted, submit

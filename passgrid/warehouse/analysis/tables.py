@@ -192,8 +192,9 @@ TRANSCRIPTS_SQL = (
 )
 """Transcripts lie beside the file, in immutable parts by run: parquet with attempt_key, attempt_id, body (zstd JSON)"""
 
-ANYTHING_CHANGED_SQL = "SELECT " + " OR ".join(  # noqa: S608 - made of constants
-    f"EXISTS (SELECT 1 FROM {table} WHERE {table}.{_RANGE.format(table)})"
+_LOOKS = [
+    f"EXISTS (SELECT 1 FROM {table} WHERE {table}.{_RANGE.format(table)})"  # noqa: S608 - made of constants
     for table in ("runs", "attempts", "tombstones")
-)
+]
+ANYTHING_CHANGED_SQL = f"SELECT {' OR '.join(_LOOKS)}"
 """Whether an export has anything to do."""

@@ -64,7 +64,10 @@ def test_from_a_scenario_to_its_attempts_and_back(open_page: Opener, run: dict[s
     expect(page.get_by_text("System prompt")).to_be_visible()
     most = page.get_by_test_id("stMarkdown").filter(has_text="Most called: update_reservation_flights, 3/7")
     expect(most).to_be_visible()
-    follow(page, "sample 2 →", "Attempt")
+    before = page.url
+    page.get_by_role("button", name="sample 2 →").click()
+    page.wait_for_url(lambda url: url != before)
+    settle(page)
     expect(page.get_by_role("heading", name="task-20, sample 2")).to_be_visible()
     address = page.url
     page.reload()

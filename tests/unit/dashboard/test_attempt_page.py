@@ -98,10 +98,13 @@ def test_the_transcript_is_readable(files: AnalysisFiles, open_page: Open) -> No
 
 def test_neighbours_and_the_way_back(two: AnalysisFiles, open_page: Open) -> None:
     app = open_page("attempt_page.py", run=run_id(1), attempt=attempt_id(1))
-    assert links(app) == ["← Compare", "sample 1 →"]
-    assert ("attempt", f"run={run_id(1)}&attempt={attempt_id(2)}") in addresses(app)
+    assert links(app) == ["← Compare"]
+    assert [button.label for button in app.button] == [":blue[sample 1 →]"]
     assert addresses(app)[0][0] == "compare"
     assert "scenario=shop%2Fbook" in addresses(app)[0][1]
+    app.button[0].click().run()
+    assert app.query_params["attempt"] == attempt_id(2)
+    assert [button.label for button in app.button] == [":blue[← sample 0]"]
 
 
 def test_choosing_writes_the_address(two: AnalysisFiles, open_page: Open) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from passgrid.plan import Plan, Request, make_plan
+from passgrid.plan import Plan, make_plan
 from passgrid.problems import InvalidInput
+from passgrid.request import Request
 from tests.unit.passgrid.suites import cassette, write_suite
 
 

@@ -1,0 +1,69 @@
+"""What was asked for, before anything is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from passgrid.json_values import is_array
+from passgrid.matrix import Mode
+from passgrid.problems import Problem
+
+NOT_YET = {Mode.SANDBOX: "a live model on recorded tools", Mode.DRIFT: "a recorded model on live tools"}
+"""Modes the design names and this version does not have: refused, never ignored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for, as it came from the command line, a spec file or the HTTP API."""
+
+    suites: tuple[str, ...]
+    models: tuple[str, ...]
+    k: int
+    mode: str = "replay"
+    scenarios: tuple[str, ...] = ()
+    """Only these; all of the suites when empty."""
+    prompts: tuple[str, ...] = ()
+    """The suites' defaults when empty."""
+    tags: tuple[str, ...] = ()
+    """Only scenarios that carry one of these."""
+    limit: int | None = None
+    """Only the first so many scenarios."""
+    label: str = "default"
+    priority: int = 0
+    record: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept with the run."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def request_of(values: Mapping[str, Any]) -> Request:
+    """A request from options by name, as a spec file or a JSON body holds them; what is absent has its default."""
+    defaults: dict[str, Any] = {"suites": (), "models": (), "k": 1}
+    plain: dict[str, Any] = {name: tuple(value) if is_array(value) else value for name, value in values.items()}
+    return Request(**{**defaults, **plain})
+
+
+def request_problems(request: Request) -> list[Problem]:
+    """What is wrong with the request whatever it names."""
+    problems: list[Problem] = []
+    if request.k < 1:
+        problems.append(Problem(f"-k {request.k}", "the number of samples must be at least 1"))
+    if request.limit is not None and request.limit < 1:
+        problems.append(Problem(f"--limit {request.limit}", "must be at least 1"))
+    if request.mode not in list(Mode):
+        problems.append(Problem(f"--mode {request.mode}", f"no such mode; there are: {', '.join(Mode)}"))
+    elif Mode(request.mode) in NOT_YET:
+        message = f"{NOT_YET[Mode(request.mode)]} is not in this version"
+        problems.append(Problem(f"--mode {request.mode}", message, "use replay or live"))
+    if not request.suites:
+        problems.append(Problem("--suite", "name at least one suite", "for example --suite demo"))
+    if not request.models:
+        problems.append(Problem("--model", "name at least one model", "for example --model recorded:gpt-4o"))
+    if request.record and request.mode == Mode.REPLAY:
+        problems.append(Problem("--record", "a replay has nothing new to record", "use --mode live"))
+    if len(request.label) > 100 or not request.label.strip():
+        problems.append(Problem("--label", "must be 1 to 100 characters"))
+    return problems
