@@ -12,12 +12,12 @@ from dashboard.comparison import Scenario
 from dashboard.notices import unknown
 from dashboard.number_text import count
 from dashboard.open_store import OpenStore, arms, facts, tags
-from dashboard.page_links import remember_comparison, remembered_comparison, set_address
+from dashboard.page_links import COMPARE, arrived, remember_comparison, remembered_comparison, set_address
 from dashboard.palette import LETTERS, MOST_ARMS
 from dashboard.plain_text import one_line
 from passgrid.warehouse.analysis.arms import ArmRow
 
-PARAMETERS = ("arm", "suite", "tag", "shared")
+PARAMETERS = ("run", "arm", "suite", "tag", "shared")
 _SHARED = "choose_shared"
 
 
@@ -51,8 +51,8 @@ def choose(opened: OpenStore) -> Choice:
 
 
 def _restore() -> None:
-    """Coming back by the navigation, without parameters: what was shown last."""
-    if not any(name in st.query_params for name in (*PARAMETERS, "run")):
+    """Coming here by the navigation, without parameters: what was shown last."""
+    if arrived(COMPARE) and not any(name in st.query_params for name in PARAMETERS):
         set_address(**remembered_comparison())
 
 
@@ -75,8 +75,6 @@ def _choose_arms(offered: Mapping[str, ArmRow]) -> list[ArmRow]:
         args=("arm",),
         select_all=False,
     )
-    if not missing:
-        set_address(run=(), arm=chosen)
     return [offered[key] for key in chosen]
 
 
@@ -108,9 +106,11 @@ def _choose(parameter: str, title: str, offered: Sequence[str], placeholder: str
 
 def _write(parameter: str) -> None:
     """A chooser changed: its value goes into the address, from where the page reads it."""
-    set_address(**{parameter: st.session_state[f"choose_{parameter}"]})
+    value: list[str] = st.session_state[f"choose_{parameter}"]
     if parameter == "arm":
-        set_address(run=())
+        set_address(run=(), arm=value)
+    else:
+        set_address(**{parameter: value})
 
 
 def _sets_of(opened: OpenStore, chosen: Sequence[ArmRow]) -> list[set[Scenario]]:
@@ -123,7 +123,6 @@ def _sets_of(opened: OpenStore, chosen: Sequence[ArmRow]) -> list[set[Scenario]]
 def _choose_shared(sets: Sequence[set[Scenario]]) -> bool:
     """Arms with different scenarios: rates over different sets are not to be compared; say it, and offer a remedy."""
     if all(one == sets[0] for one in sets):
-        set_address(shared=())
         return False
     common = len(set[Scenario].intersection(*sets))
     sizes = ", ".join(f"{letter} {count(len(one))}" for letter, one in zip(LETTERS, sets, strict=False))

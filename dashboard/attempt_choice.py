@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.arm_names import arm_key, short_names
 from dashboard.notices import unknown
 from dashboard.open_store import OpenStore, facts
-from dashboard.page_links import remember_attempt, remembered_attempt, set_address
+from dashboard.page_links import ATTEMPT, arrived, remember_attempt, remembered_attempt, set_address
 from dashboard.plain_text import one_line
 from passgrid.report.facts import ArmName, AttemptFact
 from passgrid.warehouse.analysis.store import RunRow
@@ -18,15 +18,19 @@ from passgrid.warehouse.analysis.store import RunRow
 
 def choose_attempt(opened: OpenStore) -> tuple[AttemptFact, list[AttemptFact]] | None:
     """The attempt the address names, and all of its cell in order; None where there is nothing to choose from."""
-    _restore()
+    fresh = arrived(ATTEMPT)
+    run_given, attempt_given = st.query_params.get("run", ""), st.query_params.get("attempt", "")
+    nothing_given = not run_given and not attempt_given
+    if nothing_given:
+        run_given, attempt_given = remembered_attempt()
     runs = [run for run in opened.store.runs() if run.wanted]
     if not runs:
         return None
-    run = _run_of(runs, st.query_params.get("run", ""))
+    run = _run_of(runs, run_given)
     of_run = facts(opened, run.run_id)
     if not of_run:
         return None
-    fact = _fact_of(of_run, st.query_params.get("attempt", ""))
+    fact = _fact_of(of_run, attempt_given)
     columns = st.columns([3, 3, 3, 2])
     with columns[0]:
         _select(
@@ -39,14 +43,9 @@ def choose_attempt(opened: OpenStore) -> tuple[AttemptFact, list[AttemptFact]] |
         )
     _within_run(of_run, fact, columns[1:])
     remember_attempt(run.run_id, fact.attempt_id)
-    set_address(run=run.run_id, attempt=fact.attempt_id)
+    if fresh and nothing_given:
+        set_address(run=run.run_id, attempt=fact.attempt_id)
     return fact, _cell(of_run, fact.arm, (fact.suite, fact.scenario))
-
-
-def _restore() -> None:
-    if "run" not in st.query_params and "attempt" not in st.query_params:
-        run_id, attempt_id = remembered_attempt()
-        set_address(run=run_id, attempt=attempt_id)
 
 
 def _run_of(runs: Sequence[RunRow], given: str) -> RunRow:

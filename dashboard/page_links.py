@@ -11,6 +11,7 @@ from dashboard.plain_text import label
 RUNS, COMPARE, ATTEMPT = "runs_page.py", "compare_page.py", "attempt_page.py"
 _COMPARED = "compared"
 _SHOWN_ATTEMPT = "shown_attempt"
+_PAGE = "page"
 
 
 def _coloured(text: str) -> str:
@@ -52,12 +53,20 @@ def remembered_attempt() -> tuple[str, str]:
     return st.session_state.get(_SHOWN_ATTEMPT, ("", ""))
 
 
+def arrived(page: str) -> bool:
+    """Whether this session showed another page before, or none; to be asked once in each run of a page.
+
+    Only then may a page write an address of its own: going back in the browser would otherwise lead here again.
+    """
+    before = st.session_state.get(_PAGE)
+    st.session_state[_PAGE] = page
+    return before != page
+
+
 def set_address(**query: str | Sequence[str]) -> None:
-    """Write these parameters into the address, and take out those that are empty."""
-    for name, value in query.items():
-        wanted = [value] if isinstance(value, str) else list(value)
-        wanted = [one for one in wanted if one]
-        if wanted and st.query_params.get_all(name) != wanted:
-            st.query_params[name] = wanted
-        elif not wanted and name in st.query_params:
-            del st.query_params[name]
+    """Write these parameters into the address, in one step; those that are empty are taken out."""
+    now = {name: st.query_params.get_all(name) for name in st.query_params}
+    given = {name: [value] if isinstance(value, str) else list(value) for name, value in query.items()}
+    wanted = {name: kept for name, values in {**now, **given}.items() if (kept := [one for one in values if one])}
+    if wanted != now:
+        st.query_params.from_dict(wanted)

@@ -11,7 +11,7 @@ from dashboard.live_panel import live_panel
 from dashboard.notices import with_store
 from dashboard.number_text import age, moment
 from dashboard.open_store import OpenStore, exported_at
-from dashboard.page_links import link_to_compare
+from dashboard.page_links import RUNS, arrived, link_to_compare
 from dashboard.plain_text import one_line
 from passgrid.warehouse.analysis.store import RunRow
 
@@ -19,6 +19,7 @@ from passgrid.warehouse.analysis.store import RunRow
 def show() -> None:
     """The page."""
     st.title("Runs")
+    arrived(RUNS)
     live_panel()
     st.subheader("Exported runs")
     with_store(_exported)

@@ -89,6 +89,12 @@ async def run(order: AttemptOrder) -> AttemptResult:
     )
 
 
+def unrunnable(error: Exception) -> AttemptResult:
+    """The result of an attempt that could not even be begun: its order is incomplete or broken."""
+    outcome = Outcome(OutcomeKind.INFRA_ERROR, "order", f"{type(error).__name__}: {error}"[:500])
+    return AttemptResult(outcome, [], (), (), (), [], None, 0.0)
+
+
 def _checks(
     order: AttemptOrder,
     outcome: Outcome,

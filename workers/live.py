@@ -12,7 +12,8 @@ import time
 
 import uvloop
 
-from passgrid.attempt import run
+from passgrid.attempt import run, unrunnable
+from passgrid.attempt_order import AttemptOrder
 from passgrid.warehouse.claims import Claim, claim
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.results import Finished
@@ -57,12 +58,20 @@ class LiveProcess:
     def _run(self, claimed: Claim) -> None:
         self._leases.hold([claimed])
         try:
-            with self._orders_lock, self._engine.connect() as connection:
-                order = self._orders.orders(connection, [claimed])[0]
-            result = asyncio.run_coroutine_threadsafe(run(order), self._loop).result()
+            try:
+                order = self._order(claimed)
+            except (LookupError, ValueError) as error:
+                result = unrunnable(error)
+            else:
+                result = asyncio.run_coroutine_threadsafe(run(order), self._loop).result()
             write_batch(self._engine, [Finished(claimed, result)])
         finally:
             self._leases.release([claimed])
+
+    def _order(self, claimed: Claim) -> AttemptOrder:
+        with self._orders_lock, self._engine.connect() as connection:
+            self._orders.fetch(connection, [claimed])
+            return self._orders.order(claimed)
 
 
 @functools.cache

@@ -30,26 +30,27 @@ class OrderBook:
     def __init__(self, folders: SuiteFolders | None = None) -> None:
         self._cache: OrderedDict[str, tuple[int, Any]] = OrderedDict()
         self._size = 0
+        self._cassettes: dict[str, Any] = {}
         self._folders = folders
 
-    def orders(self, connection: sa.Connection, claims: Sequence[Claim]) -> list[AttemptOrder]:
-        """The orders of these claims, in order. Raises `LookupError` where a blob is missing."""
-        self._fetch(connection, (claim.order_hash for claim in claims), _order_of)
-        documents = [self._cache[claim.order_hash][1] for claim in claims]
-        files = {name for document in documents for name in document.files.values()}
-        self._fetch(connection, files, bytes)
-        hashes = [claim.cassette_hash for claim in claims if claim.cassette_hash]
-        cassettes = (
-            {name: orjson.loads(data) for name, data in blobs.load(connection, hashes).items()} if hashes else {}
-        )
-        payloads = {name for document in cassettes.values() for name in references(document)}
-        self._fetch_payloads(connection, payloads)
+    def fetch(self, connection: sa.Connection, claims: Sequence[Claim]) -> None:
+        """Read everything these claims need in a few queries; the cassettes are kept for this batch only."""
+        self._shrink()
+        self._fetch(connection, (claim.order_hash for claim in claims), _Order.read)
+        orders = [self._cache[claim.order_hash][1] for claim in claims if claim.order_hash in self._cache]
+        self._fetch(connection, (name for order in orders for name in order.files.values()), bytes)
+        self._cassettes = {
+            name: orjson.loads(data)
+            for name, data in blobs.load(connection, {c.cassette_hash for c in claims if c.cassette_hash}).items()
+        }
+        names = {name for document in self._cassettes.values() for name in references(document)}
+        self._fetch_payloads(connection, names)
         connection.rollback()
-        return [self._order(claim, cassettes) for claim in claims]
 
-    def _order(self, claim: Claim, cassettes: dict[str, Any]) -> AttemptOrder:
-        document: _Order = self._cache[claim.order_hash][1]
-        files = {path: self._cache[name][1] for path, name in document.files.items()}
+    def order(self, claim: Claim) -> AttemptOrder:
+        """The order of a claim that was fetched. Raises `LookupError` naming what is missing in the database."""
+        document: _Order = self._cached(claim.order_hash)
+        files = {path: self._cached(name) for path, name in document.files.items()}
         return AttemptOrder(
             attempt_id=claim.attempt_id,
             scenario=document.scenario,
@@ -57,15 +58,22 @@ class OrderBook:
             model=document.model,
             mode=document.mode,
             sample=claim.sample,
-            cassette=self._cassette(cassettes[claim.cassette_hash]) if claim.cassette_hash else None,
+            cassette=self._cassette(claim.cassette_hash) if claim.cassette_hash else None,
             suite_files=files,
             suite_folder=self._folder(document, files),
             record=claim.record,
         )
 
-    def _cassette(self, document: dict[str, Any]) -> Cassette:
-        values = {name: self._cache[name][1] for name in references(document)}
-        return cassette_of(resolved(document, values))
+    def _cached(self, name: str) -> Any:
+        if name not in self._cache:
+            raise LookupError(f"blob {name} is not in the database")
+        return self._cache[name][1]
+
+    def _cassette(self, name: str) -> Cassette:
+        if name not in self._cassettes:
+            raise LookupError(f"cassette {name} is not in the database")
+        document = self._cassettes[name]
+        return cassette_of(resolved(document, {payload: self._cached(payload) for payload in references(document)}))
 
     def _folder(self, document: _Order, files: dict[str, bytes]) -> Path | None:
         if self._folders is None or document.mode is Mode.REPLAY or not files:
@@ -77,7 +85,6 @@ class OrderBook:
         if missing:
             for name, data in blobs.load(connection, missing).items():
                 self._keep(name, len(data), read(data))
-        self._shrink()
 
     def _fetch_payloads(self, connection: sa.Connection, names: Iterable[str]) -> None:
         missing = {name.partition(".")[0]: name for name in names if name not in self._cache}
@@ -107,6 +114,7 @@ class _Order:
         self.mode = Mode(document["mode"])
         self.files: dict[str, str] = document["files"]
 
-
-def _order_of(data: bytes) -> _Order:
-    return _Order(orjson.loads(data))
+    @classmethod
+    def read(cls, data: bytes) -> _Order:
+        """From the blob's bytes."""
+        return cls(orjson.loads(data))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import logging
 import os
@@ -12,9 +11,9 @@ import time
 import sqlalchemy as sa
 import uvloop
 
-from passgrid.attempt import run
+from passgrid.attempt import AttemptResult, run, unrunnable
 from passgrid.sealing import sealed
-from passgrid.warehouse.claims import Claim, claim, hand_back
+from passgrid.warehouse.claims import Claim, claim
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.results import Finished
 from workers.leases import LeaseKeeper
@@ -65,18 +64,18 @@ class ReplayProcess:
     def _run_batch(self, connection: sa.Connection, claims: list[Claim]) -> None:
         self._leases.hold(claims)
         try:
-            orders = self._orders.orders(connection, claims)
-            finished: list[Finished] = []
-            for one, order in zip(claims, orders, strict=True):
-                with sealed():
-                    result = self._loop.run_until_complete(run(order))
-                finished.append(Finished(one, result))
-            write_batch(self._engine, finished)
-        except asyncio.CancelledError:
-            hand_back(connection, claims, "cancelled")
-            raise
+            self._orders.fetch(connection, claims)
+            write_batch(self._engine, [Finished(one, self._run(one)) for one in claims])
         finally:
             self._leases.release(claims)
+
+    def _run(self, claimed: Claim) -> AttemptResult:
+        try:
+            order = self._orders.order(claimed)
+        except (LookupError, ValueError) as error:
+            return unrunnable(error)
+        with sealed():
+            return self._loop.run_until_complete(run(order))
 
 
 @functools.cache
