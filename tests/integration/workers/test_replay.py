@@ -18,7 +18,9 @@ def process(database_url: str) -> ReplayProcess:
     return ReplayProcess(settings)
 
 
-def test_one_hint_is_enough_for_everything_that_waits(engine: sa.Engine, process: ReplayProcess, tmp_path: Path) -> None:
+def test_one_hint_is_enough_for_everything_that_waits(
+    engine: sa.Engine, process: ReplayProcess, tmp_path: Path
+) -> None:
     submitted(engine, tmp_path, scenarios=3, k=5)
     assert process.work() == 15
     assert process.work() == 0
@@ -35,7 +37,9 @@ def test_a_cancelled_run_is_not_begun(engine: sa.Engine, process: ReplayProcess,
     assert value(engine, "SELECT count(*) FROM tries") == 0
 
 
-def test_a_missing_blob_ends_its_attempt_and_no_other(engine: sa.Engine, process: ReplayProcess, tmp_path: Path) -> None:
+def test_a_missing_blob_ends_its_attempt_and_no_other(
+    engine: sa.Engine, process: ReplayProcess, tmp_path: Path
+) -> None:
     submitted(engine, tmp_path, k=3)
     with engine.begin() as connection:
         connection.execute(
