@@ -25,7 +25,7 @@ def test_a_good_suite_has_no_problem(tmp_path: Path) -> None:
     ("step", "message"),
     [
         ({"model": {"parts": [{"shrug": 1}]}}, "is not valid"),
-        ({"calls": [{"call": 0}]}, "is not valid"),
+        ({"calls": [{"call": 0, "result": 1}]}, "an answer to call 0, but the turn made 0"),
         ({"calls": [{"call": 9, "result": 1}]}, "an answer to call 9"),
         ({"song": "la"}, "is not valid"),
     ],
