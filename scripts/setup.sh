@@ -18,5 +18,5 @@ else
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 fi
 # Compiled now, not at the first start of every process.
-"$venv/bin/python" -m compileall -q "$venv/lib" passgrid api workers dashboard scenarios >/dev/null 2>&1 || true
+"$venv/bin/python" -m compileall -q -j 0 "$venv/lib" passgrid api workers dashboard scenarios >/dev/null 2>&1 || true
 touch "$venv/.ready"

@@ -29,7 +29,7 @@ def test_from_the_list_of_runs_to_the_published_figures(open_page: Opener, run: 
     expect(page.get_by_text("Running now")).to_be_visible()
     expect(page.get_by_text("The API does not answer")).to_have_count(0)
     follow(page, re.compile("newest run"), "Compare")
-    assert "arm=" in page.url
+    assert "compare?run=" in page.url
     page = open_page(compare(run))
     expect(page.get_by_text("pass^4 = 0.200", exact=True)).to_be_visible()
     expect(page.get_by_text("pass@1 = 0.420", exact=True)).to_be_visible()
@@ -52,7 +52,7 @@ def test_a_filter_survives_a_reload(open_page: Opener, run: dict[str, Any]) -> N
     settle(page)
     expect(page.get_by_test_id("stMultiSelect").filter(has_text="Tags")).to_contain_text("tau-bench")
     expect(page.get_by_text("pass^4 = 0.200", exact=True)).to_be_visible()
-    assert "arm=" in page.url
+    assert f"run={run['run']}" in page.url
 
 
 def test_from_a_scenario_to_its_attempts_and_back(open_page: Opener, run: dict[str, Any]) -> None:
@@ -78,6 +78,8 @@ def test_from_a_scenario_to_its_attempts_and_back(open_page: Opener, run: dict[s
     assert "tag=tau-bench" in page.url
     assert "scenario=airline%2Ftask-20" in page.url
     expect(page.get_by_text("pass^4 = 0.200", exact=True)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="task-20, sample 2")).to_be_visible()
 
 
 def test_a_click_on_a_cell_shows_its_attempts(open_page: Opener, run: dict[str, Any]) -> None:

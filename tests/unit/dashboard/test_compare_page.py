@@ -25,7 +25,8 @@ def test_nothing_chosen_says_what_to_do(two: AnalysisFiles, open_page: Open) -> 
 def test_a_run_in_the_address_chooses_its_arms(two: AnalysisFiles, open_page: Open) -> None:
     app = open_page("compare_page.py", run=run_id(1)[:8])
     no_traceback(app)
-    assert app.query_params == {"arm": [key("recorded:large"), key("recorded:small")]}
+    assert app.query_params == {"run": run_id(1)[:8]}
+    assert app.multiselect(key="choose_arm").value == [key("recorded:large"), key("recorded:small")]
     assert figures(app)[:3] == ["pass@1 = 0.833", "pass@2 = 1.000", "pass^2 = 0.667"]
     assert figures(app)[5:8] == ["pass@1 = 0.500", "pass@2 = 0.667", "pass^2 = 0.333"]
     assert "all recorded" in said(app)
@@ -54,6 +55,22 @@ def test_choosing_another_arm_writes_it_into_the_address(two: AnalysisFiles, ope
     app.multiselect(key="choose_arm").select(key("recorded:large")).run()
     assert app.query_params["arm"] == [key("recorded:small"), key("recorded:large")]
     assert len(rows(app, 1)) == 2
+
+
+def test_taking_an_arm_of_a_run_away_names_those_that_are_left(two: AnalysisFiles, open_page: Open) -> None:
+    app = open_page("compare_page.py", run=run_id(1), tag="money")
+    app.multiselect(key="choose_arm").unselect(key("recorded:large")).run()
+    assert app.query_params == {"arm": key("recorded:small"), "tag": "money"}
+
+
+def test_an_address_is_never_written_on_going_back_to_it(two: AnalysisFiles, open_page: Open) -> None:
+    """Else the browser's way back would end there."""
+    for page in ("compare_page.py", "attempt_page.py"):
+        app = open_page(page, run=run_id(1))
+        app.query_params.clear()
+        app.run()
+        assert app.query_params == {}
+        no_traceback(app)
 
 
 def test_coming_back_by_the_navigation_shows_what_was_shown(two: AnalysisFiles, open_page: Open) -> None:
