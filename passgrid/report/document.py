@@ -16,8 +16,9 @@ def report_document(runs: Sequence[str], arms: Sequence[ArmReport]) -> dict[str,
 
 
 def arm_document(arm: ArmReport) -> dict[str, Any]:
-    """One arm."""
+    """One arm. Its curves have a value for each k up to the samples wanted; N/A where some scenario has too few valid."""
     name = arm.name
+    most = max((one.wanted for one in arm.scenarios), default=0)
     return {
         "run": name.run,
         "label": name.label,
@@ -32,10 +33,10 @@ def arm_document(arm: ArmReport) -> dict[str, Any]:
         "valid": arm.coverage.valid,
         "coverage": arm.coverage.share,
         "passed": arm.passed,
-        "pass_at": _values(arm.pass_at),
-        "pass_hat": _values(arm.pass_hat),
-        "pass_at_interval": _intervals(arm.pass_at),
-        "pass_hat_interval": _intervals(arm.pass_hat),
+        "pass_at": _values(arm.pass_at, most),
+        "pass_hat": _values(arm.pass_hat, most),
+        "pass_at_interval": _intervals(arm.pass_at, most),
+        "pass_hat_interval": _intervals(arm.pass_hat, most),
         "tool_calls": arm.tool_calls,
         "model_turns": arm.model_turns,
         "steps": _distribution(arm.steps),
@@ -51,12 +52,14 @@ def arm_document(arm: ArmReport) -> dict[str, Any]:
     }
 
 
-def _values(curve: Curve) -> dict[str, float]:
-    return {str(point.k): point.value for point in curve.points}
+def _values(curve: Curve, most: int) -> dict[str, float | None]:
+    values = {point.k: point.value for point in curve.points}
+    return {str(k): values.get(k) for k in range(1, most + 1)}
 
 
-def _intervals(curve: Curve) -> dict[str, list[float]]:
-    return {str(point.k): [point.low, point.high] for point in curve.points}
+def _intervals(curve: Curve, most: int) -> dict[str, list[float] | None]:
+    intervals = {point.k: [point.low, point.high] for point in curve.points}
+    return {str(k): intervals.get(k) for k in range(1, most + 1)}
 
 
 def _distribution(found: Distribution | None) -> dict[str, float] | None:

@@ -62,6 +62,12 @@ def test_unknown_cost_and_tokens_are_null_and_known_ones_are_summed() -> None:
     assert known["tokens"] == {"median": 10, "p90": 10, "max": 10}
 
 
+def test_k_beyond_the_valid_attempts_is_null() -> None:
+    (arm,) = report_document(["r1"], arm_reports([fact("a", 0), fact("a", 1, "infra_error(server)")]))["arms"]
+    assert arm["pass_at"] == {"1": 1.0, "2": None}
+    assert arm["pass_hat_interval"]["2"] is None
+
+
 def test_reasons_are_counted_with_an_example_and_stages_with_what_expected_them() -> None:
     facts = [
         fact("a", 0, "failed", stages={"found": True}),
