@@ -13,7 +13,8 @@ A suite is a folder:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -30,7 +31,7 @@ from passgrid.yaml_files import read_yaml, validated
 
 SUITE_FILE = "suite.yaml"
 MAX_SUITE_BYTES = 20_000_000
-_NOT_BUNDLED = frozenset({"cassettes", "__pycache__"})
+_NOT_BUNDLED = frozenset({"cassettes", "prompts", "__pycache__"})
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -62,12 +63,17 @@ class Suite:
     @cached_property
     def files(self) -> Mapping[str, bytes]:
         """Its own files by path: everything but scenarios, recordings and hidden files."""
-        scenario_files = set(self.folder.glob("*.yaml"))
-        return {
-            path.relative_to(self.folder).as_posix(): path.read_bytes()
-            for path in sorted(self.folder.rglob("*"))
-            if path.is_file() and path not in scenario_files and not _left_out(path.relative_to(self.folder))
-        }
+        return {path: (self.folder / path).read_bytes() for path in sorted(self._file_names())}
+
+    def _file_names(self) -> Iterator[str]:
+        for root, folders, names in os.walk(self.folder):
+            below = Path(root).relative_to(self.folder)
+            # Recordings are many: their folder is not even entered.
+            folders[:] = [name for name in folders if not _left_out(name)]
+            for name in names:
+                scenario = below == Path() and name.endswith(".yaml")
+                if not scenario and not _left_out(name):
+                    yield (below / name).as_posix()
 
     def prompts(self) -> dict[str, Path]:
         """The prompts it may use by name: its neighbours' in `prompts/`, and its own."""
@@ -75,8 +81,8 @@ class Suite:
         return {path.stem: path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))}
 
 
-def _left_out(path: Path) -> bool:
-    return any(part in _NOT_BUNDLED or part.startswith(".") for part in path.parts) or path.parts[0] == "prompts"
+def _left_out(name: str) -> bool:
+    return name in _NOT_BUNDLED or name.startswith(".")
 
 
 def find_suite(reference: str, library: Path | None) -> Path:

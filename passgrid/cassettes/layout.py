@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,10 +46,9 @@ class CassetteFolder:
 
     def recordings(self, label: str, prompt: str, scenario: str) -> int:
         """How many attempts are recorded without a gap: samples 0 up to this number."""
-        count = 0
-        while self.path(label, prompt, scenario, count).is_file():
-            count += 1
-        return count
+        folder = self.path(label, prompt, scenario, 0).parent
+        names = set(os.listdir(folder)) if folder.is_dir() else set[str]()
+        return next(count for count in itertools.count() if f"{count}.json" not in names)
 
     def files(self) -> Iterator[Path]:
         """Every cassette file, sorted."""

@@ -16,7 +16,7 @@ def report_document(runs: Sequence[str], arms: Sequence[ArmReport]) -> dict[str,
 
 
 def arm_document(arm: ArmReport) -> dict[str, Any]:
-    """One arm. Its curves have a value for each k up to the samples wanted; N/A where some scenario has too few valid."""
+    """One arm. Its curves have a value for each k that was wanted, N/A where some scenario has too few valid."""
     name = arm.name
     most = max((one.wanted for one in arm.scenarios), default=0)
     return {
