@@ -72,7 +72,7 @@ class Suite:
             folders[:] = [name for name in folders if not _left_out(name)]
             for name in names:
                 scenario = below == Path() and name.endswith(".yaml")
-                if not scenario and not _left_out(name):
+                if not scenario and not _left_out(name) and _lies_inside(Path(root, name), self.folder):
                     yield (below / name).as_posix()
 
     def prompts(self) -> dict[str, Path]:
@@ -83,6 +83,11 @@ class Suite:
 
 def _left_out(name: str) -> bool:
     return name in _NOT_BUNDLED or name.startswith(".")
+
+
+def _lies_inside(path: Path, folder: Path) -> bool:
+    """Whether a file is one of the folder's own: a link that leads out of it takes nothing along."""
+    return not path.is_symlink() or path.resolve().is_relative_to(folder.resolve())
 
 
 def find_suite(reference: str, library: Path | None) -> Path:

@@ -26,6 +26,16 @@ def test_a_suite_is_read_with_its_files(tmp_path: Path) -> None:
     assert load_prompt(suite, None).text == "You answer."
 
 
+def test_a_link_that_leads_out_of_the_suite_takes_nothing_along(tmp_path: Path) -> None:
+    folder = write_suite(tmp_path)
+    (tmp_path / "secret.txt").write_text("s3cret")
+    (folder / "files").mkdir()
+    (folder / "files" / "leak.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "files" / "own.txt").write_text("ours")
+    (folder / "files" / "same.txt").symlink_to(folder / "files" / "own.txt")
+    assert set(load_suite(folder).files) == {"files/own.txt", "files/same.txt"}
+
+
 def test_yaml_that_does_not_parse_names_file_and_line(tmp_path: Path) -> None:
     folder = write_suite(tmp_path)
     (folder / "broken.yaml").write_text("task: x\nchecks: [\n")
