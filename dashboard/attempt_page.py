@@ -46,7 +46,7 @@ def _page(opened: OpenStore) -> None:
 def _ways(fact: AttemptFact, cell: list[AttemptFact]) -> None:
     """Back to the comparison, and to the neighbours in the cell."""
     place = [one.attempt_id for one in cell].index(fact.attempt_id)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         back = remembered_comparison()
         here = f"{fact.suite}/{fact.scenario}"
         link_to_compare("← Compare", **{**(back or {"arm": [arm_key(fact.arm)]}), "scenario": here})

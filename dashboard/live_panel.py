@@ -32,7 +32,7 @@ def live_panel() -> None:
         return
     _say_what_ended(runs)
     if not runs:
-        st.caption("No run is active. What ends from now on comes into the list below with `passgrid export`.")
+        st.caption("No run is active.")
     for run in runs:
         with st.container(border=True):
             _run(run)
@@ -45,7 +45,7 @@ def _say_what_ended(runs: list[LiveRun]) -> None:
     st.session_state["ended_runs"] = (st.session_state.get("ended_runs", set[str]()) | ended) - ids
     if st.session_state["ended_runs"]:
         names = ", ".join(f"`{run_id[:8]}`" for run_id in sorted(st.session_state["ended_runs"]))
-        st.success(f"Ended while you watched: {names}. `passgrid export` brings the results here.")
+        st.success(f"Ended while you watched: {names}. The results come into the list below with the next export.")
 
 
 def _run(run: LiveRun) -> None:

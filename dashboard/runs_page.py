@@ -15,6 +15,8 @@ from dashboard.page_links import RUNS, arrived, link_to_compare
 from dashboard.plain_text import one_line
 from passgrid.warehouse.analysis.store import RunRow
 
+EVERY = "5s"  # how often it is looked whether something new was exported
+
 
 def show() -> None:
     """The page."""
@@ -22,12 +24,21 @@ def show() -> None:
     arrived(RUNS)
     live_panel()
     st.subheader("Exported runs")
+    _exported_panel()
+
+
+@st.fragment(run_every=EVERY)
+def _exported_panel() -> None:
+    """Follows what is exported while the page is open."""
     with_store(_exported)
 
 
 def _exported(opened: OpenStore) -> None:
     at = exported_at(opened)
-    st.caption(f"Exported {age(at)} ({moment(at)}). `passgrid export` brings it up to date.")
+    st.caption(
+        f"The last change was exported {age(at)} ({moment(at)}). `passgrid dashboard` exports while it runs; "
+        "`passgrid export` does it at once."
+    )
     runs = opened.store.runs()
     if not runs:
         st.info("The export holds no run yet: submit one with `submit-matrix`, then `passgrid export`.")

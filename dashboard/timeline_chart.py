@@ -15,9 +15,9 @@ from dashboard.plain_text import label, one_line
 from passgrid.warehouse.analysis.store import ModelCallRow, ToolCallRow
 
 _LANE = 30
-_SHORTEST = 0.006
-"""Bars shorter than this share of the axis are drawn this long, so that they can be seen."""
-_KINDS = ("model turn", "most called tool", "other tool", "tool error")
+_MARK = 3
+"""Pixels of the mark at the start of every call: however short, it can be seen."""
+_KINDS = ("model turn", "most called", "other tool", "tool error")
 _COLOURS = (MODEL, DOMINANT, OTHER, ERROR)
 
 
@@ -38,13 +38,12 @@ def timeline(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> Non
         )
     first, last = _span(tools, turns)
     st.altair_chart(
-        _chart(_rows(tools, turns, first, last), _lanes(calls, bool(turns)), last - first), alt="Timeline of calls"
+        _chart(_rows(tools, turns, first), _lanes(calls, bool(turns)), last - first), alt="Timeline of calls"
     )
     after = f", {milliseconds(first)} after the attempt began" if first >= 1 else ""
-    shortest = milliseconds(_SHORTEST * (last - first))
     st.caption(
-        f"Starts at the first call{after}. Calls shorter than {shortest} are drawn that long; the tooltip has the true "
-        "time, arguments and answer."
+        f"Starts at the first call{after}. Bars are as long as the calls took; a mark shows where each began. The "
+        "tooltip has the exact time, arguments and answer."
     )
 
 
@@ -65,20 +64,17 @@ def _lane(tool: str, number: int, total: int) -> str:
     return f"{number}/{total}  {one_line(tool, 60)}"
 
 
-def _rows(
-    tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow], first: float, last: float
-) -> list[dict[str, Any]]:
+def _rows(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow], first: float) -> list[dict[str, Any]]:
     calls = Counter(call.tool for call in tools)
     most = calls.most_common(1)[0] if calls else ("", 0)
-    shortest = _SHORTEST * (last - first)
-    rows = [_turn_row(turn, first, shortest) for turn in turns]
+    rows = [_turn_row(turn, first) for turn in turns]
     for call in tools:
         dominant = most[1] > 1 and call.tool == most[0]
         kind = _KINDS[3] if call.error else _KINDS[1] if dominant else _KINDS[2]
         duration = "never came back" if call.duration_ms is None else milliseconds(call.duration_ms)
         rows.append(
             {
-                **_bar(call.started_ms - first, call.duration_ms, shortest),
+                **_bar(call.started_ms - first, call.duration_ms),
                 "lane": _lane(call.tool, calls[call.tool], len(tools)),
                 "kind": kind,
                 "call": f"#{call.seq + 1} {one_line(call.tool, 60)}, asked for in turn {call.turn}",
@@ -91,14 +87,14 @@ def _rows(
     return rows
 
 
-def _turn_row(turn: ModelCallRow, first: float, shortest: float) -> dict[str, Any]:
+def _turn_row(turn: ModelCallRow, first: float) -> dict[str, Any]:
     tokens = (
         "tokens unknown"
         if turn.input_tokens is None
         else f"{count(turn.input_tokens)} in, {count(turn.output_tokens)} out"
     )
     return {
-        **_bar(turn.started_ms - first, turn.duration_ms, shortest),
+        **_bar(turn.started_ms - first, turn.duration_ms),
         "lane": "model",
         "kind": _KINDS[0],
         "call": f"turn {turn.turn}" + (f", {one_line(turn.served_model, 60)}" if turn.served_model else ""),
@@ -109,8 +105,8 @@ def _turn_row(turn: ModelCallRow, first: float, shortest: float) -> dict[str, An
     }
 
 
-def _bar(start: float, duration: float | None, shortest: float) -> dict[str, float]:
-    return {"start": start, "end": start + max(duration or 0.0, shortest)}
+def _bar(start: float, duration: float | None) -> dict[str, float]:
+    return {"start": start, "end": start + (duration or 0.0)}
 
 
 def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float) -> Any:
@@ -121,20 +117,22 @@ def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float) -> Any:
     used = {row["kind"] for row in rows}
     kinds = [kind for kind in _KINDS if kind in used]
     colours = [_COLOURS[_KINDS.index(kind)] for kind in kinds]
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", columns=2, labelLimit=160)
+    legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=160, symbolOpacity=1, symbolType="square")
     tooltip = [alt.Tooltip(name, type="nominal") for name in ("call", "took", "arguments", "answer", "error")]
-    scale = alt.Scale(domain=[0, span * (1 + 2 * _SHORTEST) / factor], nice=False)
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar(height=16, cornerRadius=2, stroke="white", strokeWidth=0.5)
-        .encode(
-            x=alt.X("start:Q", title=f"{unit} from the first call", scale=scale).axis(grid=True, tickCount=6),
-            x2="end:Q",
-            y=alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes)).axis(
-                labelLimit=170, labelFlush=False, grid=True, domain=False, ticks=False, tickBand="extent"
-            ),
-            color=alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=colours), legend=legend),
-            tooltip=tooltip,
-        )
-        .properties(height=alt.Step(_LANE))
+    x = alt.X("start:Q", title=f"{unit} from the first call", scale=_axis(span / factor))
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=x.axis(grid=True, tickCount=6),
+        y=alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes)).axis(
+            labelLimit=155, labelFlush=False, grid=True, domain=False, ticks=False, tickBand="extent"
+        ),
+        color=alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=colours), legend=legend),
+        tooltip=tooltip,
     )
+    bars = base.mark_bar(height=14, opacity=0.55).encode(x2="end:Q")
+    marks = base.mark_tick(thickness=_MARK, size=18, opacity=1)
+    return alt.layer(bars, marks).properties(height=alt.Step(_LANE))
+
+
+def _axis(span: float) -> alt.Scale:
+    """With some room at both ends, so that no mark is cut."""
+    return alt.Scale(domain=[-0.012 * span, 1.012 * span], nice=False)

@@ -30,7 +30,7 @@ def transcript_view(messages: Sequence[Message]) -> None:
     """Messages by role; long ones folded."""
     st.subheader("Transcript")
     if not messages:
-        st.caption("No message was kept: the attempt is not done, or nothing was said.")
+        st.caption("No message was kept of this attempt.")
         return
     shown = messages
     if len(messages) > MOST_MESSAGES and not st.toggle(f"Show all {count(len(messages))} messages"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.acceptance.commands import Installation, airline
+from tests.acceptance.commands import BIN, Installation, airline
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 LAPTOP, PHONE = (1440, 900), (390, 844)
@@ -37,14 +38,15 @@ def dashboard(installation: Installation, run: dict[str, Any]) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = installation.start("passgrid", "dashboard", "--port", str(port))
+    command = [BIN / "passgrid", "dashboard", "--port", str(port)]
+    process = subprocess.Popen(command, env=installation.variables(), start_new_session=True)
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_for(url + "/_stcore/health")
         yield url
     finally:
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C in a terminal does
+        process.wait(timeout=60)
 
 
 def _wait_for(url: str) -> None:

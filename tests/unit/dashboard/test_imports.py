@@ -1,3 +1,4 @@
+import ast
 import json
 import subprocess
 import sys
@@ -32,3 +33,10 @@ def test_pages_render_no_foreign_markup() -> None:
         assert "unsafe_allow_html" not in text, file.name
         assert ":material/" not in text, file.name
         assert "st.html" not in text, file.name
+
+
+def test_nothing_stands_alone_in_a_page() -> None:
+    """Streamlit prints bare expressions of pages; only the text at their top is left out."""
+    for module in ("main", *(name for name in MODULES if name.endswith("_page"))):
+        body = ast.parse((Path(dashboard.__path__[0]) / f"{module}.py").read_text()).body
+        assert not [statement.lineno for statement in body[1:] if isinstance(statement, ast.Expr)], module

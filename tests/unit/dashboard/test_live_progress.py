@@ -135,4 +135,4 @@ def test_a_run_that_ends_is_said(
     api.answers["/runs"] = (200, [])
     app.run()
     assert f"Ended while you watched: `{RUN[:8]}`" in said(app)
-    assert "passgrid export" in said(app)
+    assert "with the next export" in said(app)
