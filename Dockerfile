@@ -15,7 +15,8 @@ ARG MCP_SERVERS="mcp-server-git mcp-server-time"
 COPY pyproject.toml requirements.lock ./
 RUN uv pip install --verify-hashes --constraints requirements.lock --requirements pyproject.toml $MCP_SERVERS
 
-# Editable: migrations (alembic/) and the library of suites (scenarios/) are found beside the packages, as in a checkout.
+# Editable: migrations (alembic/) and the library of suites (scenarios/) are found beside the packages, as in a
+# checkout.
 COPY README.md LICENSE alembic.ini ./
 COPY alembic alembic
 COPY passgrid passgrid

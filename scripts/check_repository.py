@@ -29,7 +29,7 @@ SCHEMAS = ("scenario", "cassette")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work)/[\w.-]+")
 PLACEHOLDERS = frozenset({"/home/x"})
 """Stand for the home of any user, in tests of paths."""
-INDEX_ADDRESS = re.compile(r"(?<!emit-)\bindex[-_]url\b|://\S*/simple\b")
+INDEX_ADDRESS = re.compile(r"(?<!emit-)\bindex[-_]url\b|://\S*/(?:simple)\b")
 COMMAND = re.compile(r"^(?:\$ )?(?:\S*/)?(passgrid|submit-matrix)(?= |$)")
 HELP_EXAMPLE = re.compile(r"^Example: (.+)$", re.DOTALL)
 
