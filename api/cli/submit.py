@@ -25,7 +25,9 @@ Many = list[str] | None
 
 @app.command(epilog=EPILOG)
 def submit_matrix(
-    spec: Annotated[Path | None, typer.Argument(help="A YAML file with the options below; flags beside it win.")] = None,
+    spec: Annotated[
+        Path | None, typer.Argument(help="A YAML file with the options below; flags beside it win.")
+    ] = None,
     suite: Annotated[Many, typer.Option(help="A folder of scenarios, or a suite of the library by name.")] = None,
     scenario: Annotated[Many, typer.Option(help="Only these scenarios.")] = None,
     model: Annotated[Many, typer.Option(help="recorded:LABEL, scripted:NAME or provider:NAME[?setting=value].")] = None,
