@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from api.cli.failing import Stopped
+from passgrid.process import die_with_parent
 
 EXPORT_SECONDS = 5.0
 """How often what changed is exported while the dashboard is open."""
@@ -39,16 +40,17 @@ def dashboard(
             environment["PASSGRID_API_URL"] = addresses.api_url
         command = [sys.executable, "-m", "streamlit", "run", str(_script()), *_streamlit_options(host, port)]
         print(f"dashboard: http://{host}:{port}   stop it with Ctrl-C", flush=True)
-        screens = subprocess.Popen(command, env=environment)
+        # However this command ends, the screens end with it.
+        screens = subprocess.Popen(command, env=environment, preexec_fn=die_with_parent)
         try:
             while screens.poll() is None:
                 time.sleep(EXPORT_SECONDS)
                 export(addresses.psycopg_url, analysis_folder())
         except KeyboardInterrupt:
-            screens.wait()
             return
         finally:
             screens.terminate()
+            screens.wait()
     raise Stopped(f"the dashboard ended by itself with {screens.returncode}; is port {port} taken?")
 
 

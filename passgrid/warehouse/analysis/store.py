@@ -98,7 +98,8 @@ _RUNS = """
 SELECT r.run_id, r.label, r.mode, r.state, r.k, r.wanted,
     count(*) FILTER (WHERE a.state = 'done') AS done, count(*) FILTER (WHERE a.valid) AS valid,
     count(*) FILTER (WHERE a.passed) AS passed, r.created_at, r.finished_at,
-    list_sort(list(DISTINCT a.model)) AS models, list_sort(list(DISTINCT a.suite)) AS suites
+    coalesce(list_sort(list(DISTINCT a.model) FILTER (WHERE a.model IS NOT NULL)), []) AS models,
+    coalesce(list_sort(list(DISTINCT a.suite) FILTER (WHERE a.suite IS NOT NULL)), []) AS suites
 FROM runs r LEFT JOIN attempts a USING (run_id) GROUP BY ALL ORDER BY r.created_at DESC
 """
 
@@ -127,7 +128,7 @@ class AnalysisStore:
 
     def exported_at(self) -> Any:
         """When this version was made."""
-        row = self._connection.execute("SELECT exported_at FROM exports").fetchone()
+        row = self._connection.cursor().execute("SELECT exported_at FROM exports").fetchone()
         return row[0] if row else None
 
     def runs(self) -> list[RunRow]:
@@ -180,9 +181,11 @@ class AnalysisStore:
         """Its messages (see `passgrid.transcript`); empty where none was kept."""
         parts = sorted((self._folder / TRANSCRIPTS / run_id).glob("*.parquet"))
         for part in reversed(parts):
-            row = self._connection.execute(
-                "SELECT body FROM read_parquet(?) WHERE attempt_key = ?", [str(part), attempt_key]
-            ).fetchone()
+            row = (
+                self._connection.cursor()
+                .execute("SELECT body FROM read_parquet(?) WHERE attempt_key = ?", [str(part), attempt_key])
+                .fetchone()
+            )
             if row is not None:
                 return orjson.loads(zstandard.ZstdDecompressor().decompress(row[0]))
         return []
