@@ -60,11 +60,9 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
     """
     problems = request_problems(request)
     models = _models(request, problems)
-    suites = _suites(request, library, problems)
-    slices = [part for suite in suites if (part := _slice(suite, request, problems)) is not None]
-    if suites and not problems:
-        slices = _filtered(slices, request, problems)
-    if problems:
+    suites = {suite.name: suite for suite in _suites(request, library, problems)}
+    slices = _filtered([_slice(suite, request, problems) for suite in suites.values()], request, problems)
+    if request.mode not in list(Mode) or request.k < 1:
         raise InvalidInput(problems)
     matrix = Matrix(
         slices=tuple(slices),
@@ -75,15 +73,15 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
         harness=installed_harness(),
     )
     cells = tuple(matrix.cells())
-    by_name = {suite.name: suite for suite in suites}
     packing = Packing()
+    # Looked at even where there are problems already: all of them are told at once.
     if matrix.mode is Mode.REPLAY:
-        problems += packing.take_cassettes(cells, by_name, request.k)
-    else:
-        problems += _live_problems(cells, by_name)
+        problems += packing.take_cassettes(cells, suites, request.k)
+    elif matrix.mode is Mode.LIVE:
+        problems += _live_problems(cells, suites)
     if problems:
         raise InvalidInput(problems)
-    packing.take_orders(cells, by_name, matrix.mode)
+    packing.take_orders(cells, suites, matrix.mode)
     return Plan(
         request=request,
         matrix=matrix,
@@ -92,7 +90,7 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
         cassettes=packing.cassettes,
         orders=packing.orders,
         blobs=packing.blobs,
-        suite_folders={name: suite.folder for name, suite in by_name.items()},
+        suite_folders={name: suite.folder for name, suite in suites.items()},
     )
 
 
@@ -112,7 +110,8 @@ def _models(request: Request, problems: list[Problem]) -> list[ModelReference]:
             problems.append(Problem(f"--model {text} --mode {request.mode}", message, remedy))
         elif model in models:
             problems.append(Problem(f"--model {text}", "is given twice"))
-        models.append(model)
+        else:
+            models.append(model)
     return models
 
 
@@ -126,11 +125,12 @@ def _suites(request: Request, library: Path | None, problems: list[Problem]) -> 
             continue
         if any(suite.name == other.name for other in suites):
             problems.append(Problem(f"--suite {reference}", f"a suite called {suite.name} is given twice"))
-        suites.append(suite)
+        else:
+            suites.append(suite)
     return suites
 
 
-def _slice(suite: Suite, request: Request, problems: list[Problem]) -> SuiteSlice | None:
+def _slice(suite: Suite, request: Request, problems: list[Problem]) -> SuiteSlice:
     prompts: list[Prompt] = []
     for name in request.prompts or (None,):
         try:
@@ -145,7 +145,7 @@ def _slice(suite: Suite, request: Request, problems: list[Problem]) -> SuiteSlic
 def _filtered(slices: Sequence[SuiteSlice], request: Request, problems: list[Problem]) -> list[SuiteSlice]:
     known = {scenario.name for part in slices for scenario in part.scenarios}
     for name in request.scenarios:
-        if name not in known:
+        if name not in known and slices:
             problems.append(Problem(f"--scenario {name}", f"no such scenario in {', '.join(request.suites)}"))
     left = request.limit
     kept: list[SuiteSlice] = []
@@ -156,7 +156,7 @@ def _filtered(slices: Sequence[SuiteSlice], request: Request, problems: list[Pro
             left -= len(scenarios)
         if scenarios:
             kept.append(SuiteSlice(part.suite, tuple(scenarios), part.prompts))
-    if not kept and not problems:
+    if slices and not kept and request.tags:
         problems.append(Problem("--tag " + ",".join(request.tags), "no scenario carries it"))
     return kept
 

@@ -51,11 +51,14 @@ def _os_message(error: OSError) -> str:
 
 def _database_message(error: Exception) -> str | None:
     """The message for a database or broker that went away during a command; None for any other error."""
+    from psycopg.errors import UndefinedColumn, UndefinedTable
     from redis.exceptions import RedisError
-    from sqlalchemy.exc import OperationalError
+    from sqlalchemy.exc import OperationalError, ProgrammingError
 
     if isinstance(error, OperationalError):
         return f"the database cannot be used: {str(error.orig).strip()}; `passgrid doctor` says what is wrong"
+    if isinstance(error, ProgrammingError) and isinstance(error.orig, UndefinedTable | UndefinedColumn):
+        return "the database does not have the schema of this version: run `alembic upgrade head` on it"
     if isinstance(error, RedisError):
         return f"the broker cannot be used: {error}; `passgrid doctor` says what is wrong"
     return None

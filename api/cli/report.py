@@ -23,7 +23,7 @@ def report(
     runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Starts of run ids, or labels.")],
     baseline: Annotated[str | None, typer.Option(help="The run to compare with.")] = None,
     gate: Annotated[str | None, typer.Option(help="When to fail.")] = None,
-    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS + LATER_FORMATS)}.")] = "table",
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "table",
     json: Json = False,
 ) -> None:
     """Show every arm of runs with n, coverage, pass@k and pass^k with intervals, and why attempts failed.

@@ -42,9 +42,9 @@ def _table(title: str) -> Table:
 def _arms_table(arms: Sequence[ArmReport]) -> Table:
     runs = {arm.name.run: f"{arm.name.run[:8]} {arm.name.label} {arm.name.mode}" for arm in arms}
     table = _table("arms of " + ", ".join(runs.values()))
-    table.add_column("#", justify="right")
-    table.add_column("model", overflow="fold", min_width=26)
-    table.add_column("prompt", overflow="fold")
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("model", overflow="fold", min_width=12)
+    table.add_column("prompt", overflow="fold", min_width=8)
     for column in ("run", "scenarios", "n", "coverage", "passed"):
         if column != "run" or len(runs) > 1:
             table.add_column(column, justify="right", no_wrap=True)

@@ -19,7 +19,7 @@ from api.stack.status import StackStatus, stack_status
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("up", epilog="Example: passgrid up && submit-matrix --suite demo --model recorded:scripted-careful")(up)
+    app.command("up", epilog="Example: passgrid up && submit-matrix --suite demo --model recorded:scripted-quick")(up)
     app.command("down", epilog="Example: passgrid down")(down)
     app.command("status", epilog="Example: passgrid status --json")(status)
     app.command("doctor", epilog="Example: passgrid doctor")(doctor)

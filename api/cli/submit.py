@@ -15,7 +15,7 @@ from passgrid.problems import InvalidInput, Problem
 from passgrid.request import Request, request_of
 
 EPILOG = (
-    "Example: submit-matrix --suite demo --model recorded:scripted-careful --model recorded:scripted-hasty -k 5 --wait"
+    "Example: submit-matrix --suite demo --model recorded:scripted-thorough --model recorded:scripted-quick -k 5 --wait"
 )
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -33,7 +33,7 @@ def submit_matrix(
     model: Annotated[Many, typer.Option(help="recorded:LABEL, scripted:NAME or provider:NAME[?setting=value].")] = None,
     prompt: Annotated[Many, typer.Option(help="Named prompts; the suite's default when absent.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="Samples of each cell.")] = None,
-    mode: Annotated[str | None, typer.Option(help="replay, sandbox, live or drift.")] = None,
+    mode: Annotated[str | None, typer.Option(help="replay or live; sandbox and drift are not in this version.")] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Turn the attempts into cassettes of their suites; needs --wait.")
     ] = False,

@@ -127,6 +127,16 @@ def test_an_unreachable_service_is_named_without_its_password(
     assert "Traceback" not in done.stderr
 
 
+def test_a_database_without_the_schema_says_how_to_get_it(installation: Installation, tmp_path: Path) -> None:
+    status = installation.json("passgrid", "status")
+    empty = status["database"].replace("/passgrid?", "/postgres?")
+    suite = write_suite(tmp_path)
+    done = installation.run(*REPLAY, suite, PASSGRID_DATABASE_URL=empty, PASSGRID_BROKER_URL=status["broker"])
+    assert done.returncode == 1
+    assert "alembic upgrade head" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = Installation(tmp_path / "file" / "home").run(*REPLAY, write_suite(tmp_path))

@@ -34,6 +34,17 @@ def test_six_arms_fit_eighty_columns() -> None:
     assert sum("pass@1" in line and "pass@5" in line for line in lines) == 1
 
 
+def test_long_names_and_several_runs_fit_too() -> None:
+    first, second = (
+        ArmName(run * 16, "a-rather-long-label", "replay", "recorded:scripted-thorough", "a-rather-long-prompt-name")
+        for run in ("r1", "r2")
+    )
+    lines = printed([fact("a", 0, arm=first), fact("a", 0, arm=second)]).splitlines()
+    assert max(map(len, lines)) <= 80
+    header = next(line for line in lines if "coverage" in line)
+    assert "passed" in header
+
+
 def test_values_intervals_n_and_coverage_stand_in_one_row() -> None:
     text = printed(arm("recorded:gpt", 2))
     row = next(line for line in text.splitlines() if "0.400" in line)

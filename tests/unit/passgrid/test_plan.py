@@ -67,6 +67,14 @@ def test_every_problem_is_reported_at_once(tmp_path: Path) -> None:
     assert len(found.splitlines()) == 5
 
 
+def test_a_wrong_prompt_does_not_hide_what_is_missing(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    found = refusal(tmp_path, k=3, prompts=("plain", "careful"), models=("recorded:gpt", "recorded:nobody"))
+    assert "no such prompt; there are: plain" in found
+    assert "2 recordings, 3 wanted; missing: 2" in found
+    assert "unknown in suite shop; there are: recorded:gpt" in found
+
+
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
