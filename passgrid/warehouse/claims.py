@@ -11,6 +11,10 @@ LOSSES_BEFORE_GIVING_UP = 3
 """An attempt that took this many workers with it is not tried again."""
 
 
+SMALLEST_BATCH = 3
+"""Where a rest is shared: two commits for fewer attempts than this cost more than an even end saves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """An attempt this process may run, until its lease ends or somebody claims it anew."""
@@ -31,7 +35,7 @@ WITH picked AS (
     SELECT key FROM attempts
     WHERE state = 'queued' AND queue = :queue
     ORDER BY priority DESC, key
-    LIMIT least(:most, greatest(1, (
+    LIMIT least(:most, greatest(:smallest, (
         SELECT count(*) FROM (SELECT 1 FROM attempts WHERE state = 'queued' AND queue = :queue LIMIT :most * :share) q
     ) / :share))
     FOR UPDATE SKIP LOCKED
@@ -64,7 +68,15 @@ def claim(
         share: leave `1 - 1/share` of a small rest to others, so that all processes end at about the same time.
     """
     rows = connection.execute(
-        _CLAIM, {"queue": queue, "worker": worker, "most": most, "lease": lease_s, "share": max(1, share)}
+        _CLAIM,
+        {
+            "queue": queue,
+            "worker": worker,
+            "most": most,
+            "lease": lease_s,
+            "share": max(1, share),
+            "smallest": min(SMALLEST_BATCH, most),
+        },
     )
     claims = [Claim(*row) for row in rows]
     connection.commit()
