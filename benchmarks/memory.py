@@ -46,7 +46,7 @@ def proportional_mb(pids: list[int]) -> float:
 
 
 @contextlib.contextmanager
-def peak_of(pid: int, every_s: float = 0.2) -> Generator[Peak]:
+def peak_of(pid: int, every_s: float = 1.0) -> Generator[Peak]:
     """Sample a process tree until the end of the block."""
     peak, done = Peak(), threading.Event()
 
