@@ -32,10 +32,11 @@ class Packing:
         """The recordings of samples 0 to k-1 of every cell; every missing or broken one is a problem."""
         problems: list[Problem] = []
         unknown: set[tuple[str, str]] = set()
+        labels = {suite: frozenset(suites[suite].cassettes.labels()) for suite in {cell.suite for cell in cells}}
         for cell in cells:
             folder = suites[cell.suite].cassettes
             label = cell.arm.model.name
-            if label not in folder.labels():
+            if label not in labels[cell.suite]:
                 unknown.add((cell.suite, label))
                 continue
             there = folder.recordings(label, cell.arm.prompt.name, cell.scenario.name)
@@ -45,7 +46,7 @@ class Packing:
             for sample in range(k):
                 problems += self._take_cassette(cell, folder, sample)
         for suite, label in sorted(unknown):
-            there = ", ".join(f"recorded:{name}" for name in suites[suite].cassettes.labels()) or "none"
+            there = ", ".join(f"recorded:{name}" for name in sorted(labels[suite])) or "none"
             problems.append(Problem(f"--model recorded:{label}", f"unknown in suite {suite}; there are: {there}"))
         return problems
 

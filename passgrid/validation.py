@@ -66,7 +66,7 @@ def cassette_problems(path: Path, folder: CassetteFolder) -> list[Problem]:
     try:
         data = path.read_bytes()
         cassette = read_cassette(data)
-        for name in set(references(cassette.to_document())):
+        for name in references(cassette.to_document()):
             read_payload(name, folder.payload)
         list(recorded_calls(cassette))
     except (BrokenCassette, OSError) as error:

@@ -31,6 +31,7 @@ class OrderBook:
         self._cache: OrderedDict[str, tuple[int, Any]] = OrderedDict()
         self._size = 0
         self._cassettes: dict[str, Any] = {}
+        self._references: dict[str, set[str]] = {}
         self._folders = folders
 
     def fetch(self, connection: sa.Connection, claims: Sequence[Claim]) -> None:
@@ -43,8 +44,8 @@ class OrderBook:
             name: orjson.loads(data)
             for name, data in blobs.load(connection, {c.cassette_hash for c in claims if c.cassette_hash}).items()
         }
-        names = {name for document in self._cassettes.values() for name in references(document)}
-        self._fetch_payloads(connection, names)
+        self._references = {name: references(document) for name, document in self._cassettes.items()}
+        self._fetch_payloads(connection, set[str]().union(*self._references.values()))
         connection.rollback()
 
     def order(self, claim: Claim) -> AttemptOrder:
@@ -72,8 +73,8 @@ class OrderBook:
     def _cassette(self, name: str) -> Cassette:
         if name not in self._cassettes:
             raise LookupError(f"cassette {name} is not in the database")
-        document = self._cassettes[name]
-        return cassette_of(resolved(document, {payload: self._cached(payload) for payload in references(document)}))
+        values = {payload: self._cached(payload) for payload in self._references[name]}
+        return cassette_of(resolved(self._cassettes[name], values))
 
     def _folder(self, document: _Order, files: dict[str, bytes]) -> Path | None:
         if self._folders is None or document.mode is Mode.REPLAY or not files:

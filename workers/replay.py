@@ -58,7 +58,7 @@ class ReplayProcess:
             worker=self._name,
             most=self._settings.batch,
             lease_s=self._settings.lease_s,
-            share=2 * self._settings.replay_processes,
+            share=self._settings.replay_processes,
         )
 
     def _run_batch(self, connection: sa.Connection, claims: list[Claim]) -> None:

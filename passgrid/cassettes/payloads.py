@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -28,17 +28,20 @@ def payload_file(value: Any) -> tuple[str, bytes]:
     return f"{content_hash(data)}.{suffix}", data
 
 
-def references(value: Any) -> Iterator[str]:
+def references(value: Any) -> set[str]:
     """Every payload name that stands somewhere in a JSON value."""
-    if is_object(value):
-        if set(value) == {REFERENCE}:
-            yield value[REFERENCE]
-            return
-        for item in value.values():
-            yield from references(item)
-    elif is_array(value):
-        for item in value:
-            yield from references(item)
+    found: set[str] = set()
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if is_object(item):
+            if len(item) == 1 and REFERENCE in item:
+                found.add(str(item[REFERENCE]))
+            else:
+                waiting += item.values()
+        elif is_array(item):
+            waiting += item
+    return found
 
 
 def read_payload(name: str, payloads: Payloads) -> Any:
@@ -70,7 +73,7 @@ def resolved(value: Any, payloads: Mapping[str, Any]) -> Any:
 def resolve(cassette: Cassette, payloads: Payloads) -> Cassette:
     """The cassette with its values in place, ready to replay. Raises `BrokenCassette`."""
     document = cassette.to_document()
-    values = {name: read_payload(name, payloads) for name in set(references(document))}
+    values = {name: read_payload(name, payloads) for name in references(document)}
     if not values:
         return cassette
     return Cassette(
@@ -99,7 +102,7 @@ def packed(cassette: Cassette) -> tuple[Cassette, dict[str, bytes]]:
     def move_out(value: Any, always: bool = False) -> Any:
         size = len(value) if isinstance(value, str) else len(orjson.dumps(value))
         # What looks like a reference and is none goes out too: inside a payload nothing is resolved.
-        if not always and size < WORTH_A_PAYLOAD and not any(True for _ in references(value)):
+        if not always and size < WORTH_A_PAYLOAD and not references(value):
             return value
         name, data = payload_file(value)
         files[name] = data
