@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 from pydantic_ai import Agent
-from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import BrokenCassette
 from passgrid.conversation import Conversation, converse, converse_as_recorded
-from passgrid.endings import LimitReached, RecordingEnded, ReplayMiss
+from passgrid.deadline import Deadline
+from passgrid.endings import AttemptStopped, LimitReached, RecordingEnded, ReplayMiss
+from passgrid.failures import CONTEXT_OVERFLOW, failure_kind
 from passgrid.matrix import Mode
 from passgrid.meter import Meter
 from passgrid.models.live import UnusableModel, live_model, live_settings
-from passgrid.models.metered import MeteredModel
+from passgrid.models.metered import GatedModel, MeteredModel
 from passgrid.models.recorded import RecordedModel
 from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK, ScriptedModel
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
@@ -60,14 +60,13 @@ class AgentLoop:
 
     async def run(self, folder: Path | None) -> Outcome:
         """Run to the end and say how it ended; the meter's reason goes before whatever the agent library made of it."""
-        seconds = self._order.scenario.limits.seconds
-        deadline = asyncio.timeout(seconds)
+        deadline = Deadline(self._order.scenario.limits, self._meter)
         try:
             async with deadline:
                 await self._loop(folder)
         except Exception as error:  # noqa: BLE001 - an attempt always ends in an outcome
-            if isinstance(error, TimeoutError) and deadline.expired():
-                return Outcome(OutcomeKind.LIMIT, LimitName.TIME, f"{seconds} s are over")
+            if isinstance(error, TimeoutError) and deadline.passed:
+                return deadline.outcome()
             return self._ended() or _broken(error)
         return self._ended() or Outcome(OutcomeKind.PASSED)
 
@@ -77,6 +76,8 @@ class AgentLoop:
                 return Outcome(OutcomeKind.LIMIT, limit, str(ending))
             case ReplayMiss() as ending:
                 return Outcome(OutcomeKind.REPLAY_MISS, reason=str(ending))
+            case AttemptStopped(detail=detail) as ending:
+                return Outcome(OutcomeKind.CANCELLED, detail, str(ending))
             case RecordingEnded():
                 return Outcome(OutcomeKind.PASSED)
             case _:
@@ -85,9 +86,9 @@ class AgentLoop:
     async def _loop(self, folder: Path | None) -> None:
         model, recorded = self._model()
         async with self._source(folder) as source:
-            self._way = ToolWay(source, self._meter, self._order.scenario.tools)
+            self._way = ToolWay(source, self._meter, self._order.scenario.tools, self._order.gate)
             agent: Agent[None, str] = Agent(
-                MeteredModel(model, self._meter, self._answered()),
+                self._metered(model),
                 system_prompt=self._order.prompt.text or (),
                 toolsets=[self._way],
                 model_settings=live_settings(self._order.model),
@@ -117,9 +118,12 @@ class AgentLoop:
             return ScriptedModel(reference.name, policies[reference.name], name, self._order.attempt_id), None
         return live_model(reference), None
 
-    def _answered(self) -> str:
+    def _metered(self, model: Model) -> MeteredModel:
         reference = self._order.model
-        return "recorded" if reference.recorded else "scripted" if reference.scripted else "live"
+        if reference.recorded:
+            return MeteredModel(model, self._meter, "recorded")
+        answered = "scripted" if reference.scripted else "live"
+        return GatedModel(model, self._meter, answered, self._order.gate, str(reference), reference.provider)
 
     @contextlib.asynccontextmanager
     async def _source(self, folder: Path | None) -> AsyncGenerator[ToolSource]:
@@ -139,7 +143,8 @@ def _broken(error: Exception) -> Outcome:
         (BrokenSuiteCode, "suite_code"),
         (UnusableModel, "model"),
         (ToolNameConflict, "tool_names"),
-        (AgentRunError, "agent"),
     ]
-    kind = next((name for kind, name in kinds if isinstance(error, kind)), "unexpected")
+    kind = next((name for kind, name in kinds if isinstance(error, kind)), None) or failure_kind(error)
+    if kind == CONTEXT_OVERFLOW:
+        return Outcome(OutcomeKind.LIMIT, LimitName.TOKENS, f"the model's context window is full: {error}"[:500])
     return Outcome(OutcomeKind.INFRA_ERROR, kind, f"{type(error).__name__}: {error}"[:500])

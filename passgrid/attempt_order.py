@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from passgrid.cassettes.format import Cassette
+from passgrid.gate import OPEN_GATE, Gate
 from passgrid.matrix import Mode, Prompt
 from passgrid.model_reference import ModelReference
 from passgrid.scenario import Scenario
@@ -28,5 +29,7 @@ class AttemptOrder:
     """The suite's own files by path: checks, policies, servers, templates."""
     suite_folder: Path | None = None
     """Where those files lie on disk, for live servers that are started from there."""
+    gate: Gate = OPEN_GATE
+    """Asked before every live call."""
     record: bool = False
     """Whether the result is to hold a recording."""

@@ -17,6 +17,14 @@ class LimitReached(AttemptEnded):
         super().__init__(reason)
 
 
+class AttemptStopped(AttemptEnded):
+    """From outside: cancelled, out of budget, or no longer this worker's to run."""
+
+    def __init__(self, detail: str, reason: str) -> None:
+        self.detail = detail
+        super().__init__(reason)
+
+
 class ReplayMiss(AttemptEnded):
     """Something the recording does not hold was asked for. Never answered in another way."""
 

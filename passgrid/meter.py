@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Generator
 
 from passgrid.endings import AttemptEnded, LimitReached
 from passgrid.outcome import LimitName
@@ -25,10 +27,31 @@ class Meter:
         self.calls = 0
         self.responses = 0
         self.ended: AttemptEnded | None = None
+        self.waited_s = 0.0
+        self._waiting = 0
+        self._waiting_since = 0.0
 
     def now_ms(self) -> float:
         """Milliseconds since the attempt began."""
         return round((time.perf_counter() - self.started) * 1000, 3)
+
+    def working_s(self) -> float:
+        """Seconds since the attempt began, without those in which all it did was wait for a provider."""
+        now = time.perf_counter()
+        return now - self.started - self.waited_s - (now - self._waiting_since if self._waiting else 0)
+
+    @contextlib.contextmanager
+    def waiting(self) -> Generator[None]:
+        """What is done in here is waiting for a provider; time that is not work."""
+        if self._waiting == 0:
+            self._waiting_since = time.perf_counter()
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if self._waiting == 0:
+                self.waited_s += time.perf_counter() - self._waiting_since
 
     def end(self, ending: AttemptEnded) -> AttemptEnded:
         """Remember why the attempt ends; the first reason stays. Returns it, to be raised."""
@@ -44,6 +67,7 @@ class Meter:
         if limit is not None and self.turns >= limit:
             raise self.end(LimitReached(LimitName.TURNS, f"{limit} model turns, and the agent wants another"))
         self._check_tokens_and_cost()
+        self._check_working_time()
         self.turns += 1
         return self.turns
 
@@ -54,6 +78,7 @@ class Meter:
         limit = self.limits.tool_calls
         if limit is not None and self.calls >= limit:
             raise self.end(LimitReached(LimitName.CALLS, f"{limit} tool calls, and the agent wants {tool}"))
+        self._check_working_time()
         self.calls += 1
         return self.calls - 1
 
@@ -61,6 +86,11 @@ class Meter:
         """The position of the response that came just now."""
         self.responses += 1
         return self.responses - 1
+
+    def _check_working_time(self) -> None:
+        limit = self.limits.working_seconds
+        if limit is not None and self.working_s() >= limit:
+            raise self.end(LimitReached(LimitName.TIME, f"{limit} s of work are over"))
 
     def _check_tokens_and_cost(self) -> None:
         tokens, cost = self.limits.tokens, self.limits.cost_usd

@@ -56,6 +56,9 @@ class Limits(_Part):
     tokens: int | None = Field(default=None, ge=1, description="Input and output tokens together.")
     cost_usd: float | None = Field(default=None, gt=0, description="US dollars, where the cost is known.")
     seconds: float | None = Field(default=600, gt=0, description="Wall-clock seconds.")
+    working_seconds: float | None = Field(
+        default=None, gt=0, description="Seconds without those spent waiting for a provider."
+    )
 
 
 class Workspace(_Part):
@@ -223,7 +226,12 @@ class Scenario(_Part):
                 for name, server in servers.items()
             },
             "tools": self.tools,
-            "limits": self.limits.model_dump(mode="json"),
+            # Left out while it is not set: ids of before it existed stay.
+            "limits": {
+                name: value
+                for name, value in self.limits.model_dump(mode="json").items()
+                if name != "working_seconds" or value is not None
+            },
             "workspace": self.workspace.model_dump(mode="json") if self.workspace else None,
         }
 

@@ -61,6 +61,8 @@ class ModelCallRecord:
     cost_usd: float | None
     started_ms: float
     duration_ms: float
+    cost_source: str | None = None
+    """provider, prices, free or recorded; None where the cost is unknown."""
 
 
 def final_text(messages: list[Message]) -> str:

@@ -12,6 +12,8 @@ ALTER TABLE runs ADD COLUMN max_tries INTEGER DEFAULT '3' NOT NULL;
 COMMENT ON COLUMN runs.max_tries IS 'of each attempt; losses aside';
 ALTER TABLE runs ADD COLUMN budget_usd DOUBLE PRECISION;
 COMMENT ON COLUMN runs.budget_usd IS 'null: none';
+ALTER TABLE runs ADD COLUMN allow_unpriced BOOLEAN DEFAULT false NOT NULL;
+COMMENT ON COLUMN runs.allow_unpriced IS 'under a budget';
 ALTER TABLE runs ADD COLUMN spent_usd DOUBLE PRECISION DEFAULT '0' NOT NULL;
 COMMENT ON COLUMN runs.spent_usd IS 'of settled calls';
 ALTER TABLE runs ADD COLUMN reserved_usd DOUBLE PRECISION DEFAULT '0' NOT NULL;
@@ -19,6 +21,8 @@ COMMENT ON COLUMN runs.reserved_usd IS 'of calls under way';
 COMMENT ON COLUMN runs.state IS 'active, paused, stopped, cancelled or done';
 ALTER TABLE attempts ADD COLUMN not_before TIMESTAMP WITH TIME ZONE;
 COMMENT ON COLUMN attempts.not_before IS 'when it is tried again at the earliest';
+ALTER TABLE attempts ADD COLUMN stop_reason TEXT;
+COMMENT ON COLUMN attempts.stop_reason IS 'why a running one is to end before its next call';
 ALTER TABLE attempts ADD COLUMN failures INTEGER DEFAULT '0' NOT NULL;
 COMMENT ON COLUMN attempts.failures IS 'tries that failed, losses aside';
 ALTER TABLE attempts ADD COLUMN losses INTEGER DEFAULT '0' NOT NULL;
@@ -72,21 +76,27 @@ COMMENT ON COLUMN intents.reserved_usd IS 'the worst case; null: no price is kno
 COMMENT ON COLUMN intents.tokens IS 'estimated, then used';
 COMMENT ON COLUMN intents.settled_at IS 'null: under way, or lost with its worker';
 COMMENT ON COLUMN intents.status IS 'ok, or the kind of error';
-CREATE TABLE providers (
-    key TEXT NOT NULL,
-    max_concurrency INTEGER NOT NULL,
+CREATE TABLE provider_limits (
+    provider TEXT NOT NULL,
+    concurrency INTEGER,
     requests_per_minute INTEGER,
     tokens_per_minute BIGINT,
+    PRIMARY KEY (provider)
+);
+COMMENT ON TABLE provider_limits IS 'What the providers file says, for every account of a provider';
+COMMENT ON COLUMN provider_limits.concurrency IS 'requests at once; null: the default';
+COMMENT ON COLUMN provider_limits.requests_per_minute IS 'null: no limit';
+COMMENT ON COLUMN provider_limits.tokens_per_minute IS 'null: no limit';
+CREATE TABLE providers (
+    key TEXT NOT NULL,
     concurrency DOUBLE PRECISION NOT NULL,
     limited_once BOOLEAN DEFAULT false NOT NULL,
     blocked_until TIMESTAMP WITH TIME ZONE,
     auth_failures INTEGER DEFAULT '0' NOT NULL,
     PRIMARY KEY (key)
 );
-COMMENT ON TABLE providers IS 'Limits over all workers, and what was learned of them';
+COMMENT ON TABLE providers IS 'What was learned of each account, over all workers';
 COMMENT ON COLUMN providers.key IS 'provider:account';
-COMMENT ON COLUMN providers.requests_per_minute IS 'null: no limit';
-COMMENT ON COLUMN providers.tokens_per_minute IS 'null: no limit';
 COMMENT ON COLUMN providers.concurrency IS 'adapted: at most so many requests at once now';
 COMMENT ON COLUMN providers.limited_once IS 'rises slowly from there';
 COMMENT ON COLUMN providers.blocked_until IS 'by Retry-After';
@@ -94,10 +104,10 @@ COMMENT ON COLUMN providers.auth_failures IS 'in a row';
 """
 
 DOWNGRADE = """
-DROP TABLE intents, providers;
+DROP TABLE intents, provider_limits, providers;
 DROP INDEX attempts_queued;
-ALTER TABLE runs DROP COLUMN stop_reason, DROP COLUMN max_tries, DROP COLUMN budget_usd, DROP COLUMN spent_usd, DROP COLUMN reserved_usd;
-ALTER TABLE attempts DROP COLUMN not_before, DROP COLUMN failures, DROP COLUMN losses, DROP COLUMN lone_losses, DROP COLUMN alone;
+ALTER TABLE runs DROP COLUMN stop_reason, DROP COLUMN max_tries, DROP COLUMN budget_usd, DROP COLUMN allow_unpriced, DROP COLUMN spent_usd, DROP COLUMN reserved_usd;
+ALTER TABLE attempts DROP COLUMN not_before, DROP COLUMN stop_reason, DROP COLUMN failures, DROP COLUMN losses, DROP COLUMN lone_losses, DROP COLUMN alone;
 ALTER TABLE tries DROP COLUMN detail, DROP COLUMN alone, DROP COLUMN model_calls, DROP COLUMN cost_usd;
 ALTER TABLE model_calls DROP COLUMN cost_source;
 CREATE INDEX attempts_queued ON attempts (queue, priority DESC, key) WHERE state = 'queued';

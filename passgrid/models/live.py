@@ -24,8 +24,13 @@ def live_model(reference: ModelReference) -> Model:
 
 
 def live_settings(reference: ModelReference) -> ModelSettings | None:
-    """The settings of the reference, in pydantic-ai's names; None when there are none."""
-    return cast(ModelSettings, dict[str, Any](reference.settings)) if reference.settings else None
+    """The settings of the reference, in pydantic-ai's names; None for a model that takes none.
+
+    Providers' clients are told not to repeat a request by themselves: nothing may be bought unseen.
+    """
+    if reference.recorded or reference.scripted:
+        return None
+    return cast(ModelSettings, {"max_retries": 0, **dict[str, Any](reference.settings)})
 
 
 def check_provider(reference: ModelReference) -> None:

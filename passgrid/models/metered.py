@@ -1,16 +1,22 @@
-"""Every model request passes here: counted against the limits, timed, and kept."""
+"""Every model request passes here: counted against the limits, let through by the gate, timed, and kept."""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from typing import Any
 
+from pydantic_ai.exceptions import ModelRateLimitError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
 from passgrid.endings import AttemptEnded
+from passgrid.failures import failure_kind
+from passgrid.gate import Gate, ModelCall, Settlement, Ticket
 from passgrid.meter import Meter
+from passgrid.models.prices import cost_of, most_input_tokens, price_of
 from passgrid.transcript import ModelCallRecord
 
 
@@ -32,7 +38,7 @@ class MeteredModel(WrapperModel):
         turn = self._meter.begin_turn()
         started = self._meter.now_ms()
         try:
-            response = await self.wrapped.request(messages, model_settings, model_request_parameters)
+            response = await self._answer(messages, model_settings, model_request_parameters)
         except AttemptEnded as ending:
             # The turn was never given: it is not one of the attempt's.
             self._meter.turns -= 1
@@ -40,39 +46,123 @@ class MeteredModel(WrapperModel):
         self._meter.model_calls.append(_record(response, turn, self._answered, started, self._meter.now_ms()))
         return response
 
+    async def _answer(
+        self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> ModelResponse:
+        return await self.wrapped.request(messages, settings, parameters)
+
+
+class GatedModel(MeteredModel):
+    """A metered model whose requests are bought: each asks the gate first and settles afterwards."""
+
+    def __init__(self, wrapped: Model, meter: Meter, answered: str, gate: Gate, name: str, provider: str) -> None:
+        super().__init__(wrapped, meter, answered)
+        self._gate = gate
+        self._name = name
+        self._provider = None if answered == "scripted" else f"{provider.partition('-')[0]}:{account_of(wrapped)}"
+
+    async def _answer(
+        self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> ModelResponse:
+        call = self._call(messages, settings, parameters)
+        while True:
+            with self._meter.waiting():
+                ticket = await self._gate.begin(call)
+            try:
+                response = await super()._answer(messages, settings, parameters)
+            except ModelRateLimitError as error:
+                await _settle_failure(ticket, error)
+                if not self._gate.waits_for_providers:
+                    raise
+                # Refused requests are not bought: the gate keeps this one back until the provider takes it.
+                continue
+            except Exception as error:
+                await _settle_failure(ticket, error)
+                raise
+            await ticket.settle(_settlement(response, free=self._provider is None))
+            return response
+
+    def _call(
+        self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> ModelCall:
+        if self._provider is None:
+            return ModelCall(self._name, None, 0, 0.0)
+        most_in = most_input_tokens(messages, parameters)
+        most_out = (settings or {}).get("max_tokens")
+        worst = None if most_out is None else price_of(self.wrapped, most_in, most_out)
+        return ModelCall(self._name, self._provider, most_in + (most_out or 0), worst)
+
+
+def account_of(model: Model) -> str:
+    """A short name for the key a model is bought with, the same in every process, from which no key can be told."""
+    key = getattr(getattr(model, "client", None), "api_key", None)
+    return hashlib.sha256(key.encode()).hexdigest()[:8] if isinstance(key, str) and key else "default"
+
+
+async def _settle_failure(ticket: Ticket, error: Exception) -> None:
+    """An answer with an error status costs nothing; where none came, the worst case counts."""
+    kind = failure_kind(error)
+    answered = hasattr(error, "status_code")
+    await ticket.settle(
+        Settlement(
+            status=kind,
+            cost_usd=0.0 if answered else None,
+            cost_source="provider" if answered else None,
+            tokens=0 if answered else None,
+            retry_after_s=getattr(error, "retry_after", None),
+        )
+    )
+
+
+def _settlement(response: ModelResponse, *, free: bool) -> Settlement:
+    if free:
+        return Settlement("ok", 0.0, "free", 0)
+    usage = _usage(response)
+    tokens = None if usage.input is None or usage.output is None else usage.input + usage.output
+    return Settlement("ok", usage.cost_usd, usage.cost_source, tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class _Usage:
+    input: int | None
+    output: int | None
+    cache_read: int | None
+    cache_write: int | None
+    cost_usd: float | None
+    cost_source: str | None
+
+
+def _usage(response: ModelResponse) -> _Usage:
+    used = response.usage
+    if not used.has_values():
+        return _Usage(None, None, None, None, None, None)
+    return _Usage(
+        used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens, *cost_of(response)
+    )
+
 
 def _record(response: ModelResponse, turn: int, answered: str, started: float, ended: float) -> ModelCallRecord:
     recorded: dict[str, Any] | None = (response.provider_details or {}).get("passgrid")
     if recorded is not None:
-        usage: dict[str, int | None] = recorded.get("usage") or {}
-        counts = [usage.get(name) for name in ("input", "output", "cache_read", "cache_write")]
+        then: dict[str, int | None] = recorded.get("usage") or {}
         cost = recorded.get("cost_usd")
+        counts = [then.get(name) for name in ("input", "output", "cache_read", "cache_write")]
+        usage = _Usage(*counts, cost, None if cost is None else "recorded")
         finish = recorded.get("finish")
     else:
-        used = response.usage
-        known = used.has_values()
-        read = (used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
-        counts = list(read) if known else [None] * 4
-        cost = _cost(response) if known else None
+        usage = _usage(response)
         finish = response.finish_reason
     return ModelCallRecord(
         turn=turn,
         answered=answered,
         served_model=response.model_name,
         finish_reason=finish,
-        input_tokens=counts[0],
-        output_tokens=counts[1],
-        cache_read_tokens=counts[2],
-        cache_write_tokens=counts[3],
-        cost_usd=cost,
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cache_read_tokens=usage.cache_read,
+        cache_write_tokens=usage.cache_write,
+        cost_usd=usage.cost_usd,
+        cost_source=usage.cost_source,
         started_ms=started,
         duration_ms=round(ended - started, 3),
     )
-
-
-def _cost(response: ModelResponse) -> float | None:
-    """US dollars by the price table; None for a model it does not know: unknown is not zero."""
-    try:
-        return float(response.cost().total_price)
-    except (LookupError, ValueError, AssertionError):
-        return None

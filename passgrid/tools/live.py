@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from fastmcp.client.transports import StdioTransport
-from pydantic_ai import RunContext
+from pydantic_ai import ModelRetry, RunContext
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
+from passgrid.failures import SERVER_LOST, ServerLost, failure_kind
 from passgrid.scenario import HttpServer, StdioServer
 from passgrid.tools.way import OfferedTool
 
@@ -45,13 +46,31 @@ class LiveTools:
                 if name in self._tools:
                     raise ToolNameConflict(f"two servers offer a tool called {name}; one of them is {server}")
                 self._tools[name] = tool
-                offered.append(OfferedTool(server, tool.tool_def))
+                offered.append(OfferedTool(server, tool.tool_def, reads=_reads(tool)))
         return offered
 
     async def call(self, tool: OfferedTool, arguments: dict[str, Any], ctx: RunContext[Any]) -> Any:
-        """Ask the server; raises what its client raises."""
+        """Ask the server. Raises what its client raises, and `ServerLost` where the server went away."""
         name = tool.definition.name
-        return await self._toolsets[tool.server].call_tool(name, arguments, ctx, self._tools[name])
+        try:
+            return await self._toolsets[tool.server].call_tool(name, arguments, ctx, self._tools[name])
+        except ModelRetry as error:
+            # The client would have the model read that the connection closed, and go on with a new, empty server.
+            if (lost := _lost(error)) is not None:
+                raise ServerLost(f"server {tool.server} went away during {name}: {lost}") from error
+            raise
+
+
+def _reads(tool: ToolsetTool[Any]) -> bool:
+    annotations = (tool.tool_def.metadata or {}).get("annotations") or {}
+    return annotations.get("readOnlyHint") is True
+
+
+def _lost(error: BaseException) -> str | None:
+    """What a client says of a connection that broke; None for any other error."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error) if failure_kind(error) == SERVER_LOST else None
 
 
 @contextlib.asynccontextmanager

@@ -12,6 +12,7 @@ from pydantic_ai.toolsets.abstract import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from passgrid.endings import AttemptEnded
+from passgrid.gate import OPEN_GATE, Gate, Settlement, Ticket, ToolCall
 from passgrid.messages import plain_content
 from passgrid.meter import Meter
 from passgrid.transcript import ToolCallRecord
@@ -28,6 +29,8 @@ class OfferedTool:
 
     server: str
     definition: ToolDefinition
+    reads: bool = False
+    """Whether its server says that it changes nothing; a tool that says nothing is treated as writing."""
 
 
 class ToolSource(Protocol):
@@ -48,9 +51,12 @@ class ToolSource(Protocol):
 class ToolWay(AbstractToolset[Any]):
     """The one toolset an agent gets. Answers come from `source`; every call leaves a journal row in the meter."""
 
-    def __init__(self, source: ToolSource, meter: Meter, only: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, source: ToolSource, meter: Meter, only: Sequence[str] | None = None, gate: Gate = OPEN_GATE
+    ) -> None:
         self._source = source
         self._meter = meter
+        self._gate = gate
         self._only = None if only is None else frozenset(only)
         self._tools: dict[str, ToolsetTool[Any]] | None = None
         self.offered: dict[str, OfferedTool] = {}
@@ -80,6 +86,7 @@ class ToolWay(AbstractToolset[Any]):
         """Answer one call and write its journal row, however it ends."""
         meter, offered = self._meter, self.offered[name]
         asked = meter.begin_call(name)
+        ticket = await self._let_through(offered, tool_args)
         started = meter.now_ms()
         answered, result, error_text, came_back = self._source.answered, None, None, False
         try:
@@ -92,6 +99,10 @@ class ToolWay(AbstractToolset[Any]):
         except AttemptEnded as ending:
             answered, error_text = "missed", str(ending)
             raise meter.end(ending) from None
+        except Exception as failure:
+            # It is never known whether a call without an answer was carried out: its intent stays open.
+            error_text = f"{type(failure).__name__}: {failure}"[:500]
+            raise
         finally:
             ended = meter.now_ms()
             meter.tool_calls.append(
@@ -110,4 +121,18 @@ class ToolWay(AbstractToolset[Any]):
                     answered_at=meter.answer_position() if came_back else None,
                 )
             )
+            if ticket is not None and came_back:
+                await ticket.settle(Settlement("tool_error" if error_text is not None else "ok", 0.0, "free"))
         return result
+
+    async def _let_through(self, tool: OfferedTool, arguments: dict[str, Any]) -> Ticket | None:
+        """Ask the gate before a live call. A call that it does not let through was not made, and is not counted."""
+        if self._source.answered != "live":
+            return None
+        try:
+            return await self._gate.begin(
+                ToolCall(tool.server, tool.definition.name, plain_content(arguments), writes=not tool.reads)
+            )
+        except AttemptEnded as ending:
+            self._meter.calls -= 1
+            raise self._meter.end(ending) from None

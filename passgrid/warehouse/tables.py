@@ -59,6 +59,7 @@ runs = sa.Table(
     sa.Column("priority", sa.Integer, nullable=False, comment="larger goes first"),
     sa.Column("max_tries", sa.Integer, nullable=False, server_default="3", comment="of each attempt; losses aside"),
     sa.Column("budget_usd", sa.Double, comment="null: none"),
+    sa.Column("allow_unpriced", sa.Boolean, nullable=False, server_default=sa.false(), comment="under a budget"),
     sa.Column("spent_usd", sa.Double, nullable=False, server_default="0", comment="of settled calls"),
     sa.Column("reserved_usd", sa.Double, nullable=False, server_default="0", comment="of calls under way"),
     sa.Column("spec", JSONB, nullable=False, comment="as submitted"),
@@ -103,6 +104,7 @@ attempts = sa.Table(
     sa.Column("priority", sa.Integer, nullable=False),
     sa.Column("state", sa.Text, nullable=False, server_default="queued", comment="queued, paused, running or done"),
     sa.Column("not_before", sa.DateTime(timezone=True), comment="when it is tried again at the earliest"),
+    sa.Column("stop_reason", sa.Text, comment="why a running one is to end before its next call"),
     sa.Column("failures", sa.Integer, nullable=False, server_default="0", comment="tries that failed, losses aside"),
     sa.Column("losses", sa.Integer, nullable=False, server_default="0", comment="tries whose worker was lost"),
     sa.Column("lone_losses", sa.Integer, nullable=False, server_default="0", comment="of these, those it ran alone"),
@@ -238,18 +240,25 @@ intents = sa.Table(
     comment="Live calls, written before they are made: an unsettled one counts as spent",
 )
 
+provider_limits = sa.Table(
+    "provider_limits",
+    metadata,
+    sa.Column("provider", sa.Text, primary_key=True),
+    sa.Column("concurrency", sa.Integer, comment="requests at once; null: the default"),
+    sa.Column("requests_per_minute", sa.Integer, comment="null: no limit"),
+    sa.Column("tokens_per_minute", sa.BigInteger, comment="null: no limit"),
+    comment="What the providers file says, for every account of a provider",
+)
+
 providers = sa.Table(
     "providers",
     metadata,
     sa.Column("key", sa.Text, primary_key=True, comment="provider:account"),
-    sa.Column("max_concurrency", sa.Integer, nullable=False),
-    sa.Column("requests_per_minute", sa.Integer, comment="null: no limit"),
-    sa.Column("tokens_per_minute", sa.BigInteger, comment="null: no limit"),
     sa.Column("concurrency", sa.Double, nullable=False, comment="adapted: at most so many requests at once now"),
     sa.Column("limited_once", sa.Boolean, nullable=False, server_default=sa.false(), comment="rises slowly from there"),
     sa.Column("blocked_until", sa.DateTime(timezone=True), comment="by Retry-After"),
     sa.Column("auth_failures", sa.Integer, nullable=False, server_default="0", comment="in a row"),
-    comment="Limits over all workers, and what was learned of them",
+    comment="What was learned of each account, over all workers",
 )
 
 tombstones = sa.Table(

@@ -1,0 +1,59 @@
+"""What kind of failure an exception is, and whether trying again may help."""
+
+from __future__ import annotations
+
+import anyio
+import httpx2
+from mcp import MCPError
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelContextWindowExceededError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRateLimitError,
+    ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelServerError,
+    ModelUnavailableError,
+)
+
+RATE_LIMIT = "rate_limit"
+AUTHENTICATION = "authentication"
+CONTEXT_OVERFLOW = "context_overflow"
+SERVER_LOST = "server_lost"
+
+
+class ServerLost(Exception):
+    """An MCP server went away during an attempt."""
+
+
+RETRIED = frozenset({RATE_LIMIT, "server_error", "connection", "provider_wait", SERVER_LOST})
+"""Kinds that pass: the attempt is tried again. Everything else would fail again."""
+
+_KINDS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+    (ModelRateLimitError, RATE_LIMIT),
+    (ModelQuotaExceededError, "quota"),
+    ((ModelUnavailableError, ModelServerError), "server_error"),
+    ((ModelConnectionError, ModelRequestTimeout), "connection"),
+    (ModelContextWindowExceededError, CONTEXT_OVERFLOW),
+    (ModelAuthenticationError, AUTHENTICATION),
+    (ModelNotFoundError, "model_not_found"),
+    (ModelRequestRejectedError, "bad_request"),
+    (AgentRunError, "agent"),
+    (ServerLost, SERVER_LOST),
+    ((anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream), SERVER_LOST),
+    (httpx2.TransportError, SERVER_LOST),
+    (MemoryError, "memory"),
+)
+
+
+def failure_kind(error: BaseException) -> str:
+    """The kind of a failure in a live model or tool call; `unexpected` for what nobody foresaw."""
+    if isinstance(error, BaseExceptionGroup):
+        kinds = [failure_kind(one) for one in error.exceptions]
+        return next((kind for kind in kinds if kind != "unexpected"), "unexpected")
+    if isinstance(error, MCPError) and "closed" in str(error).lower():
+        return SERVER_LOST
+    return next((kind for types, kind in _KINDS if isinstance(error, types)), "unexpected")
