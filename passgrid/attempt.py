@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from passgrid.agent_loop import AgentLoop
@@ -55,60 +55,75 @@ class AttemptResult:
         return value_hash(storable([self.outcome.name, self.outcome.reason, self.messages, journal, checks]))
 
 
+class AttemptRun:
+    """One attempt under way. What it has so far can be looked at from another thread."""
+
+    def __init__(self, order: AttemptOrder) -> None:
+        self.order = order
+        self.checking = False
+        """Whether the agent is done, and its checks run."""
+        self._meter = Meter(order.scenario.limits)
+        self._code = SuiteCode(order.suite_files)
+        self._loop = AgentLoop(order, self._meter, self._code)
+
+    async def run(self) -> AttemptResult:
+        """See `run`, the function."""
+        order, loop = self.order, self._loop
+        template = template_files(order.scenario.workspace, order.suite_files)
+        files: WorkspaceFiles | None = None
+        with fresh_workspace(order.scenario.workspace if order.mode is Mode.LIVE else None, template) as folder:
+            outcome = await loop.run(folder)
+            if folder is not None:
+                files = read_workspace(folder, template)
+        if order.cassette is not None and order.mode is Mode.REPLAY and order.scenario.workspace is not None:
+            files = recorded_workspace(order.cassette.workspace, template)
+        result = self._result(outcome, files)
+        self.checking = True
+        checks = self._checks(result)
+        recording = _recording(order, loop, self._meter, outcome, files) if order.record else None
+        return replace(result, outcome=_verdict(outcome, checks), checks=checks, recording=recording)
+
+    def broken_off(self, outcome: Outcome) -> AttemptResult:
+        """The result of an attempt that can only be ended from outside: what it has so far, and no verdicts."""
+        return self._result(outcome, None)
+
+    def _result(self, outcome: Outcome, files: WorkspaceFiles | None) -> AttemptResult:
+        meter, messages = self._meter, list(self._loop.messages)
+        calls = [*meter.tool_calls, *refused_calls(messages, meter)]
+        return AttemptResult(
+            outcome=outcome,
+            messages=transcript_of(messages),
+            tool_calls=tuple(sorted(calls, key=lambda call: (call.turn, call.asked))),
+            model_calls=tuple(meter.model_calls),
+            checks=(),
+            tools=self._loop.offered(),
+            files=files,
+            duration_s=meter.now_ms() / 1000,
+        )
+
+    def _checks(self, result: AttemptResult) -> tuple[CheckResult, ...]:
+        """Checks of an attempt that says something about the agent; none of any other."""
+        if not result.outcome.valid:
+            return ()
+        order, files = self.order, result.files
+        verdicts: Mapping[str, Any] = order.cassette.verdicts if order.cassette else {}
+        evidence = Evidence(order.scenario, result.messages, result.tool_calls, files.files if files else {}, verdicts)
+        return run_checks(order.scenario, evidence, self._code)
+
+
 async def run(order: AttemptOrder) -> AttemptResult:
     """Run one attempt to its end: the agent loop within its limits, then the checks.
 
     Never raises for what happens in the attempt: every ending is an outcome, and the transcript is kept. Cancelling the
     surrounding task cancels the attempt and is the only thing that gets out.
     """
-    meter = Meter(order.scenario.limits)
-    code = SuiteCode(order.suite_files)
-    loop = AgentLoop(order, meter, code)
-    template = template_files(order.scenario.workspace, order.suite_files)
-    files: WorkspaceFiles | None = None
-    with fresh_workspace(order.scenario.workspace if order.mode is Mode.LIVE else None, template) as folder:
-        outcome = await loop.run(folder)
-        if folder is not None:
-            files = read_workspace(folder, template)
-    if order.cassette is not None and order.mode is Mode.REPLAY and order.scenario.workspace is not None:
-        files = recorded_workspace(order.cassette.workspace, template)
-    messages = transcript_of(loop.messages)
-    refused = refused_calls(loop.messages, meter)
-    tool_calls = tuple(sorted([*meter.tool_calls, *refused], key=lambda call: (call.turn, call.asked)))
-    checks = _checks(order, outcome, messages, tool_calls, files, code)
-    return AttemptResult(
-        outcome=_verdict(outcome, checks),
-        messages=messages,
-        tool_calls=tool_calls,
-        model_calls=tuple(meter.model_calls),
-        checks=checks,
-        tools=loop.offered(),
-        files=files,
-        duration_s=meter.now_ms() / 1000,
-        recording=_recording(order, loop, meter, outcome, files) if order.record else None,
-    )
+    return await AttemptRun(order).run()
 
 
 def unrunnable(error: Exception) -> AttemptResult:
     """The result of an attempt that could not even be begun: its order is incomplete or broken."""
     outcome = Outcome(OutcomeKind.INFRA_ERROR, "order", f"{type(error).__name__}: {error}"[:500])
     return AttemptResult(outcome, [], (), (), (), [], None, 0.0)
-
-
-def _checks(
-    order: AttemptOrder,
-    outcome: Outcome,
-    messages: list[Message],
-    tool_calls: tuple[ToolCallRecord, ...],
-    files: WorkspaceFiles | None,
-    code: SuiteCode,
-) -> tuple[CheckResult, ...]:
-    """Checks of an attempt that says something about the agent; none of any other."""
-    if not outcome.valid:
-        return ()
-    verdicts: Mapping[str, Any] = order.cassette.verdicts if order.cassette else {}
-    evidence = Evidence(order.scenario, messages, tool_calls, files.files if files else {}, verdicts)
-    return run_checks(order.scenario, evidence, code)
 
 
 def _verdict(outcome: Outcome, checks: tuple[CheckResult, ...]) -> Outcome:

@@ -13,24 +13,30 @@ _NO_LIMITS = UsageLimits(request_limit=None)
 
 
 class Conversation:
-    """Runs an agent over user turns. `messages` holds everything said so far, also after an exception."""
+    """Runs an agent over user turns, and keeps what was said, also after an exception."""
 
     def __init__(self, agent: Agent[None, str]) -> None:
         self._agent = agent
-        self.messages: list[ModelMessage] = []
+        self._said: list[ModelMessage] = []
+        self._saying: list[ModelMessage] = []
+
+    @property
+    def messages(self) -> list[ModelMessage]:
+        """Everything said so far; may be asked while something is being said, from another thread too."""
+        return list(self._saying or self._said)
 
     async def say(self, user_turn: str) -> None:
         """One user turn and all the model turns and calls that follow from it."""
         with capture_run_messages() as captured:
+            self._saying = captured
             try:
-                await self._agent.run(user_turn, message_history=self.messages or None, usage_limits=_NO_LIMITS)
+                await self._agent.run(user_turn, message_history=self._said or None, usage_limits=_NO_LIMITS)
             finally:
-                if captured:
-                    self.messages = list(captured)
+                self._said, self._saying = list(captured or self._said), []
 
     def leave_unanswered(self, user_turn: str) -> None:
         """A last user turn that no model turn answered."""
-        self.messages.append(ModelRequest(parts=[UserPromptPart(user_turn)]))
+        self._said.append(ModelRequest(parts=[UserPromptPart(user_turn)]))
 
 
 async def converse(conversation: Conversation, user_turns: tuple[str, ...]) -> None:

@@ -47,6 +47,6 @@ class Deadline:
         return await self._timeout.__aexit__(kind, error, trace)
 
     async def _watch_work(self, seconds: float) -> None:
-        while (left := seconds - self._meter.working_s()) > 0:
+        while (left := seconds - self._meter.working_s()) > 0:  # noqa: ASYNC110 - waiting stretches it
             await asyncio.sleep(max(left, 0.01))
         self._timeout.reschedule(asyncio.get_running_loop().time())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import anyio
 import httpx2
 from mcp import MCPError
@@ -52,7 +54,8 @@ _KINDS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str],
 def failure_kind(error: BaseException) -> str:
     """The kind of a failure in a live model or tool call; `unexpected` for what nobody foresaw."""
     if isinstance(error, BaseExceptionGroup):
-        kinds = [failure_kind(one) for one in error.exceptions]
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        kinds = [failure_kind(one) for one in group.exceptions]
         return next((kind for kind in kinds if kind != "unexpected"), "unexpected")
     if isinstance(error, MCPError) and "closed" in str(error).lower():
         return SERVER_LOST

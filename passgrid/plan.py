@@ -78,7 +78,7 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
     if matrix.mode is Mode.REPLAY:
         problems += packing.take_cassettes(cells, suites, request.k)
     elif matrix.mode is Mode.LIVE:
-        problems += _live_problems(cells, suites)
+        problems += _live_problems(cells, suites, request)
     if problems:
         raise InvalidInput(problems)
     packing.take_orders(cells, suites, matrix.mode)
@@ -167,11 +167,14 @@ def _selected(scenario: Scenario, request: Request) -> bool:
     return named and tagged
 
 
-def _live_problems(cells: Sequence[Cell], suites: Mapping[str, Suite]) -> list[Problem]:
+def _live_problems(cells: Sequence[Cell], suites: Mapping[str, Suite], request: Request) -> list[Problem]:
     """What stands in the way of live attempts."""
-    from passgrid.models.checking import model_problems  # brings the agent library in: only where it is needed
+    # Brings the agent library in: only where it is needed.
+    from passgrid.models.checking import budget_problems, model_problems
 
     problems = model_problems(cells, suites)
+    if request.budget is not None:
+        problems += budget_problems(sorted({cell.arm.model for cell in cells}, key=str), request.allow_unpriced)
     for cell in cells:
         if cell.scenario.user_turns is None:
             place = f"{cell.suite}/{cell.scenario.name}"

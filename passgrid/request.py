@@ -33,6 +33,12 @@ class Request:
     label: str = "default"
     priority: int = 0
     record: bool = False
+    max_tries: int = 3
+    """Of each attempt, for failures that may pass; 1 tries nothing again, 0 runs nothing until it is raised."""
+    budget: float | None = None
+    """US dollars the run may spend."""
+    allow_unpriced: bool = False
+    """Whether a model without a known price may run under a budget."""
 
     def to_json(self) -> dict[str, Any]:
         """As it is kept with the run."""
@@ -64,6 +70,10 @@ def request_problems(request: Request) -> list[Problem]:
         problems.append(Problem("--model", "name at least one model", "for example --model recorded:gpt-4o"))
     if request.record and request.mode == Mode.REPLAY:
         problems.append(Problem("--record", "a replay has nothing new to record", "use --mode live"))
+    if request.max_tries < 0:
+        problems.append(Problem(f"--max-tries {request.max_tries}", "must not be negative"))
+    if request.budget is not None and not 0 < request.budget < float("inf"):
+        problems.append(Problem(f"--budget {request.budget}", "must be more than 0 US dollars"))
     if len(request.label) > 100 or not request.label.strip():
         problems.append(Problem("--label", "must be 1 to 100 characters"))
     return problems

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+import psycopg
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -17,9 +18,13 @@ log = logging.getLogger(__name__)
 class LeaseKeeper:
     """Renews the leases of the claims it holds every third of their length."""
 
-    def __init__(self, engine: sa.Engine, lease_s: float) -> None:
+    def __init__(
+        self, engine: sa.Engine, lease_s: float, on_lost: Callable[[Sequence[Claim]], None] | None = None
+    ) -> None:
+        """on_lost: told of claims that are somebody else's by now."""
         self._engine = engine
         self._lease_s = lease_s
+        self._on_lost = on_lost
         self._claims: dict[int, Claim] = {}
         self._lock = threading.Lock()
         threading.Thread(target=self._run, name="leases", daemon=True).start()
@@ -45,10 +50,12 @@ class LeaseKeeper:
             try:
                 with self._engine.connect() as connection:
                     kept = renew(connection, claims, self._lease_s)
-            except SQLAlchemyError as error:
+            except (SQLAlchemyError, psycopg.Error) as error:
                 log.warning("leases could not be renewed: %s", error)
                 continue
             lost = [claim for claim in claims if claim.key not in kept]
             if lost:
                 log.warning("lost the claim of %s", ", ".join(claim.attempt_id for claim in lost))
                 self.release(lost)
+                if self._on_lost is not None:
+                    self._on_lost(lost)

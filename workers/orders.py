@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette, cassette_of
 from passgrid.cassettes.payloads import references, resolved
+from passgrid.gate import OPEN_GATE, Gate
 from passgrid.matrix import Mode, Prompt
 from passgrid.model_reference import ModelReference, parse_model_reference
 from passgrid.scenario import Scenario
@@ -48,8 +49,11 @@ class OrderBook:
         self._fetch_payloads(connection, set[str]().union(*self._references.values()))
         connection.rollback()
 
-    def order(self, claim: Claim) -> AttemptOrder:
-        """The order of a claim that was fetched. Raises `LookupError` naming what is missing in the database."""
+    def order(self, claim: Claim, gate: Gate = OPEN_GATE) -> AttemptOrder:
+        """The order of a claim that was fetched, with the gate for its live calls.
+
+        Raises `LookupError` naming what is missing in the database.
+        """
         document: _Order = self._cached(claim.order_hash)
         files = {path: self._cached(name) for path, name in document.files.items()}
         return AttemptOrder(
@@ -62,6 +66,7 @@ class OrderBook:
             cassette=self._cassette(claim.cassette_hash) if claim.cassette_hash else None,
             suite_files=files,
             suite_folder=self._folder(document, files),
+            gate=gate,
             record=claim.record,
         )
 

@@ -5,20 +5,26 @@ from __future__ import annotations
 import functools
 import logging
 import os
-import socket
 import time
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 import uvloop
 
-from passgrid.attempt import AttemptResult, run, unrunnable
+from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
 from passgrid.sealing import sealed
-from passgrid.warehouse.claims import Claim, claim
+from passgrid.warehouse.claims import Claim, claim, hand_back
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.results import Finished
 from workers.leases import LeaseKeeper
+from workers.live_attempts import ENDED_BY_WATCHDOG, overdue_outcome
+from workers.memory import limit_memory
+from workers.naming import incarnation
 from workers.orders import OrderBook
+from workers.running import Running, RunningAttempts
 from workers.settings import WorkerSettings, worker_settings
+from workers.stopping import STOPPING
+from workers.watchdog import Watchdog
 from workers.writing import write_batch
 
 log = logging.getLogger(__name__)
@@ -32,40 +38,55 @@ class ReplayProcess:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
+        limit_memory(settings.memory_mb)
         self._engine = make_engine(settings.database_url)
         self._leases = LeaseKeeper(self._engine, settings.lease_s)
         self._orders = OrderBook()
         self._loop = uvloop.new_event_loop()
-        self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self._name = incarnation()
+        self._running = RunningAttempts()
+        self._batch: list[Claim] = []
+        self._finished: list[Finished] = []
+        Watchdog(self._running, self._overdue).start()
 
     def work(self) -> int:
-        """Claim and run batches until nothing is queued, or the turn is over. Returns how many attempts it ran."""
+        """Claim and run batches until nothing is queued, the turn is over, or the process stops.
+
+        Returns how many attempts it ran.
+        """
         done = 0
         until = time.monotonic() + TURN_SECONDS
         with self._engine.connect() as connection:
-            while time.monotonic() < until:
-                claims = self._claim(connection)
+            while time.monotonic() < until and not STOPPING.is_set():
+                claims = self._claim(connection) or self._claim(connection, alone=True)
                 if not claims:
                     break
                 self._run_batch(connection, claims)
                 done += len(claims)
         return done
 
-    def _claim(self, connection: sa.Connection) -> list[Claim]:
+    def _claim(self, connection: sa.Connection, *, alone: bool = False) -> list[Claim]:
         return claim(
             connection,
             queue="replay",
             worker=self._name,
-            most=self._settings.batch,
+            most=1 if alone else self._settings.batch,
             lease_s=self._settings.lease_s,
             share=self._settings.replay_processes,
+            alone=alone,
         )
 
     def _run_batch(self, connection: sa.Connection, claims: list[Claim]) -> None:
         self._leases.hold(claims)
+        self._batch, self._finished = list(claims), []
         try:
             self._orders.fetch(connection, claims)
-            write_batch(self._engine, [Finished(one, self._run(one)) for one in claims])
+            for one in claims:
+                if STOPPING.is_set():
+                    break
+                self._finished.append(Finished(one, self._run(one)))
+            write_batch(self._engine, self._finished)
+            self._hand_back(connection, claims[len(self._finished) :], "its worker was told to stop")
         finally:
             self._leases.release(claims)
 
@@ -74,8 +95,30 @@ class ReplayProcess:
             order = self._orders.order(claimed)
         except (LookupError, ValueError) as error:
             return unrunnable(error)
-        with sealed():
-            return self._loop.run_until_complete(run(order))
+        attempt = AttemptRun(order)
+        self._running.begin(Running(claimed, attempt))
+        try:
+            with sealed():
+                return self._loop.run_until_complete(attempt.run())
+        finally:
+            if not self._running.end(claimed.key):
+                time.sleep(60)  # the watchdog ends the process at this moment
+
+    def _hand_back(self, connection: sa.Connection, claims: Sequence[Claim], reason: str) -> None:
+        if claims:
+            hand_back(connection, claims, reason)
+
+    def _overdue(self, one: Running) -> None:
+        """An attempt cannot be interrupted: write what there is, hand back the rest of the batch, end the process."""
+        if not self._running.end(one.claim.key):
+            return
+        finished = [*self._finished, Finished(one.claim, one.attempt.broken_off(overdue_outcome(one)))]
+        write_batch(self._engine, finished)
+        keys = {done.claim.key for done in finished}
+        with self._engine.connect() as connection:
+            rest = [claimed for claimed in self._batch if claimed.key not in keys]
+            self._hand_back(connection, rest, f"attempt {one.claim.attempt_id} before it could not be interrupted")
+        os._exit(ENDED_BY_WATCHDOG)
 
 
 @functools.cache

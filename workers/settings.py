@@ -20,6 +20,12 @@ class WorkerSettings:
     """Replay attempts claimed at once."""
     lease_s: float
     """Seconds until a silent worker's attempts are given to others."""
+    memory_mb: int = 4096
+    """Data one process may have; what an attempt asks for beyond it is refused."""
+    blocked_s: float = 10.0
+    """Seconds an attempt may keep the event loop it shares with others."""
+    grace_s: float = 5.0
+    """Seconds that running attempts have left when the worker is told to stop."""
 
 
 def worker_settings() -> WorkerSettings:
@@ -34,6 +40,9 @@ def worker_settings() -> WorkerSettings:
         live_slots=_number("PASSGRID_LIVE_SLOTS", 32),
         batch=_number("PASSGRID_REPLAY_BATCH", 16),
         lease_s=_number("PASSGRID_LEASE_SECONDS", 15),
+        memory_mb=_number("PASSGRID_MEMORY_MB", 4096),
+        blocked_s=_number("PASSGRID_BLOCKED_SECONDS", 10),
+        grace_s=_number("PASSGRID_GRACE_SECONDS", 5),
     )
 
 

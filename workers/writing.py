@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import psycopg
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from passgrid.failures import AUTHENTICATION, RETRIED
 from passgrid.outcome import Outcome, OutcomeKind
+from passgrid.warehouse.claims import FailedTry, try_again
+from passgrid.warehouse.refused_arms import stop_refused_arms
 from passgrid.warehouse.results import Finished, write_results
+from workers.tracing import trace_results
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +29,11 @@ RETRY_SECONDS = (0.2, 1, 3, 5, 10)
 
 
 def write_batch(engine: sa.Engine, finished: Sequence[Finished]) -> None:
-    """Write all in one transaction; if that fails for a reason in the data, one by one."""
+    """Write all in one transaction; if that fails for a reason in the data, one by one.
+
+    What failed for a reason that may pass, and has tries left, is queued again instead.
+    """
+    finished = _without_those_tried_again(engine, finished)
     if not finished:
         return
     try:
@@ -41,23 +50,44 @@ def write_batch(engine: sa.Engine, finished: Sequence[Finished]) -> None:
 
 
 def _write(engine: sa.Engine, finished: Sequence[Finished]) -> None:
-    accepted = _accepted(engine, finished)
+    accepted = _persistently(engine, lambda connection: write_results(connection, finished))
+    refused = {one.claim.run_id for one in finished if one.result.outcome.detail == AUTHENTICATION}
+    if refused:
+        _persistently(engine, lambda connection: stop_refused_arms(connection, refused))
+    trace_results(engine, [one for one in finished if one.claim.key in accepted])
     for one in finished:
         if one.claim.key not in accepted:
             log.warning("attempt %s: late result refused, claim %s is void", one.claim.attempt_id, one.claim.fence)
 
 
-def _accepted(engine: sa.Engine, finished: Sequence[Finished]) -> set[int]:
+def _without_those_tried_again(engine: sa.Engine, finished: Sequence[Finished]) -> Sequence[Finished]:
+    failed = [one for one in finished if may_pass(one.result.outcome)]
+    if not failed:
+        return finished
+    tries = [FailedTry(one.claim, f"{one.result.outcome.detail}: {one.result.outcome.reason}") for one in failed]
+    again = _persistently(engine, lambda connection: try_again(connection, tries))
+    return [one for one in finished if one.claim.key not in again]
+
+
+def may_pass(outcome: Outcome) -> bool:
+    """Whether an attempt that ended like this may end otherwise when it is tried again."""
+    return outcome.kind is OutcomeKind.INFRA_ERROR and outcome.detail in RETRIED
+
+
+T = TypeVar("T")
+
+
+def _persistently(engine: sa.Engine, write: Callable[[sa.Connection], T]) -> T:
     """Write, waiting for a database that went away."""
     for wait in RETRY_SECONDS:
         try:
             with engine.connect() as connection:
-                return write_results(connection, finished)
+                return write(connection)
         except DATABASE_AWAY as error:
             log.warning("results could not be written, again in %s s: %s", wait, error)
             time.sleep(wait)
     with engine.connect() as connection:
-        return write_results(connection, finished)
+        return write(connection)
 
 
 def _unstorable(one: Finished, error: Exception) -> Finished:

@@ -26,6 +26,9 @@ class Spec(BaseModel):
     tags: tuple[str, ...] | None = None
     limit: int | None = None
     priority: int | None = None
+    budget: float | None = None
+    allow_unpriced: bool | None = None
+    max_tries: int | None = None
 
 
 def read_spec(path: Path) -> dict[str, Any]:

@@ -44,13 +44,19 @@ def submit_matrix(
     tag: Annotated[Many, typer.Option(help="Only scenarios with one of these tags.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N scenarios.")] = None,
     priority: Annotated[int | None, typer.Option(help="Larger goes first.")] = None,
-    budget: Annotated[float | None, typer.Option(help="US dollars the run may spend.")] = None,
+    budget: Annotated[float | None, typer.Option(help="US dollars the run may spend; never exceeded.")] = None,
+    allow_unpriced: Annotated[
+        bool, typer.Option("--allow-unpriced", help="Let a model without a known price run under a budget.")
+    ] = False,
+    max_tries: Annotated[
+        int | None, typer.Option(help="Tries of an attempt for errors that may pass; 1 tries nothing again. [3]")
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Stay until the run is done, showing progress.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Fan a model × prompt × scenario × k matrix out to the workers."""
-    refuse([("--target", target), ("--fault", fault), ("--mitigation", mitigation), ("--budget", budget)])
+    refuse([("--target", target), ("--fault", fault), ("--mitigation", mitigation)])
     flags: dict[str, Any] = {
         "suites": suite,
         "scenarios": scenario,
@@ -63,6 +69,9 @@ def submit_matrix(
         "limit": limit,
         "priority": priority,
         "record": record or None,
+        "budget": budget,
+        "allow_unpriced": allow_unpriced or None,
+        "max_tries": max_tries,
     }
     request = _request(spec, flags)
     if record and not wait and not dry_run:
@@ -113,7 +122,11 @@ def _submit(plan: Plan, *, wait: bool, dry_run: bool, json: bool) -> None:
 
 def _tell(summary: Any, new_attempts: int) -> None:
     print(f"run {summary.run_id}: {summary.state}, {summary.wanted} attempts wanted, {new_attempts} new")
-    if summary.state == "active":
+    if summary.stop_reason:
+        print(f"  {summary.stop_reason}")
+    if summary.state in {"stopped", "paused"}:
+        print(f"  {summary.valid} valid, {summary.passed} passed; go on: passgrid resume {summary.run_id[:12]}")
+    elif summary.state == "active":
         print(f"  watch it:  passgrid watch {summary.run_id[:12]}")
     else:
         print(f"  {summary.valid} valid, {summary.passed} passed")

@@ -67,6 +67,10 @@ def _watch_lines(engine: sa.Engine, run_id: str, console: Console) -> None:
             passed = sum(arm.outcomes.get("passed", 0) for arm in progress.arms)
             running = sum(arm.running for arm in progress.arms)
             line = f"{progress.done}/{progress.wanted} done, {passed} passed, {running} running"
+            if progress.budget_usd is not None:
+                line += f", ${progress.spent_usd:.4f} of ${progress.budget_usd:g} spent"
+            if progress.stop_reason:
+                line += f"; {progress.state}: {progress.stop_reason}"
             print(line, file=sys.stderr, flush=True)
 
     _each_look(engine, run_id, show)
@@ -77,16 +81,21 @@ def _watch_lines(engine: sa.Engine, run_id: str, console: Console) -> None:
 
 def progress_table(progress: RunProgress) -> Table:
     """Arms with their counts, and why attempts did not pass so far."""
+    bought = any(arm.spent_usd is not None for arm in progress.arms) or progress.budget_usd is not None
     table = Table(title=f"run {progress.run_id[:12]}  {progress.label}  {progress.mode}", title_justify="left")
     for column in ("model", "prompt"):
         table.add_column(column, overflow="fold")
-    for column in ("done", "passed", "failed", "other"):
+    for column in ("done", "passed", "failed", "other", *(["spent"] if bought else [])):
         table.add_column(column, justify="right")
     for arm in progress.arms:
         passed, failed = arm.outcomes.get("passed", 0), arm.outcomes.get("failed", 0)
         counts = (f"{arm.done}/{arm.wanted}", str(passed), str(failed), str(arm.done - passed - failed))
-        table.add_row(arm.model, arm.prompt, *counts)
-    if progress.reasons:
-        table.caption = "\n".join(f"{count} × {reason[:90]}" for reason, count in progress.reasons)
-        table.caption_justify = "left"
+        spent = ["unknown" if arm.spent_usd is None else f"${arm.spent_usd:.4f}"] if bought else []
+        table.add_row(arm.model, arm.prompt, *counts, *spent)
+    notes = [f"{count} × {reason[:90]}" for reason, count in progress.reasons]
+    if progress.budget_usd is not None:
+        notes.insert(0, f"${progress.spent_usd:.4f} of ${progress.budget_usd:g} spent")
+    if progress.stop_reason:
+        notes.insert(0, f"{progress.state}: {progress.stop_reason}")
+    table.caption, table.caption_justify = "\n".join(notes), "left"
     return table

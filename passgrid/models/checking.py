@@ -6,10 +6,28 @@ from collections.abc import Mapping, Sequence
 
 from passgrid.library import Suite
 from passgrid.matrix import Cell
+from passgrid.model_reference import ModelReference
 from passgrid.models.live import UnusableModel, check_provider
+from passgrid.models.prices import price_by_name
 from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK
 from passgrid.problems import Problem
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
+
+
+def budget_problems(models: Sequence[ModelReference], allow_unpriced: bool) -> list[Problem]:
+    """Models whose requests cannot be bounded by a budget: their output has no limit, or no price is known."""
+    problems: list[Problem] = []
+    for model in models:
+        if model.scripted or model.recorded:
+            continue
+        place = f"--model {model} --budget"
+        if "max_tokens" not in dict(model.settings):
+            joint = "&" if model.settings else "?"
+            remedy = f"for example --model '{model}{joint}max_tokens=2000'"
+            problems.append(Problem(place, "the output of a request has no bound, so neither has its cost", remedy))
+        if not allow_unpriced and price_by_name(model.provider.partition("-")[0], model.name, 1000, 1000) is None:
+            problems.append(Problem(place, "no price is known for it", "let it run with --allow-unpriced"))
+    return problems
 
 
 def model_problems(cells: Sequence[Cell], suites: Mapping[str, Suite]) -> list[Problem]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pydantic_ai.exceptions import ModelRateLimitError
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -59,7 +60,7 @@ class GatedModel(MeteredModel):
         super().__init__(wrapped, meter, answered)
         self._gate = gate
         self._name = name
-        self._provider = None if answered == "scripted" else f"{provider.partition('-')[0]}:{account_of(wrapped)}"
+        self._limited_by = None if answered == "scripted" else f"{provider.partition('-')[0]}:{account_of(wrapped)}"
 
     async def _answer(
         self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
@@ -79,18 +80,19 @@ class GatedModel(MeteredModel):
             except Exception as error:
                 await _settle_failure(ticket, error)
                 raise
-            await ticket.settle(_settlement(response, free=self._provider is None))
+            await ticket.settle(_settlement(response, free=self._limited_by is None))
             return response
 
     def _call(
         self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
     ) -> ModelCall:
-        if self._provider is None:
+        if self._limited_by is None:
             return ModelCall(self._name, None, 0, 0.0)
         most_in = most_input_tokens(messages, parameters)
-        most_out = (settings or {}).get("max_tokens")
+        bounds = cast(Mapping[str, Any], settings or {})
+        most_out: int | None = bounds.get("max_tokens")
         worst = None if most_out is None else price_of(self.wrapped, most_in, most_out)
-        return ModelCall(self._name, self._provider, most_in + (most_out or 0), worst)
+        return ModelCall(self._name, self._limited_by, most_in + (most_out or 0), worst)
 
 
 def account_of(model: Model) -> str:
@@ -147,7 +149,7 @@ def _record(response: ModelResponse, turn: int, answered: str, started: float, e
         then: dict[str, int | None] = recorded.get("usage") or {}
         cost = recorded.get("cost_usd")
         counts = [then.get(name) for name in ("input", "output", "cache_read", "cache_write")]
-        usage = _Usage(*counts, cost, None if cost is None else "recorded")
+        usage = _Usage(counts[0], counts[1], counts[2], counts[3], cost, None if cost is None else "recorded")
         finish = recorded.get("finish")
     else:
         usage = _usage(response)

@@ -38,12 +38,13 @@ def most_input_tokens(messages: list[ModelMessage], parameters: ModelRequestPara
 
 def price_of(model: Model, input_tokens: int, output_tokens: int) -> float | None:
     """The price of so many tokens by the price table; None for a model it does not know."""
+    return price_by_name(model.system, model.model_name, input_tokens, output_tokens)
+
+
+def price_by_name(provider: str, name: str, input_tokens: int, output_tokens: int) -> float | None:
+    """The same by the names of provider and model."""
     try:
-        price = calc_price(
-            Usage(input_tokens=input_tokens, output_tokens=output_tokens),
-            model.model_name,
-            provider_id=model.system,
-        )
+        price = calc_price(Usage(input_tokens=input_tokens, output_tokens=output_tokens), name, provider_id=provider)
     except (LookupError, ValueError):
         return None
     return float(price.total_price)

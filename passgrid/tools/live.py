@@ -15,6 +15,7 @@ from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
 from passgrid.failures import SERVER_LOST, ServerLost, failure_kind
+from passgrid.json_values import is_object
 from passgrid.scenario import HttpServer, StdioServer
 from passgrid.tools.way import OfferedTool
 
@@ -62,8 +63,8 @@ class LiveTools:
 
 
 def _reads(tool: ToolsetTool[Any]) -> bool:
-    annotations = (tool.tool_def.metadata or {}).get("annotations") or {}
-    return annotations.get("readOnlyHint") is True
+    annotations: Any = (tool.tool_def.metadata or {}).get("annotations")
+    return is_object(annotations) and annotations.get("readOnlyHint") is True
 
 
 def _lost(error: BaseException) -> str | None:

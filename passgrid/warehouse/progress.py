@@ -21,6 +21,8 @@ class ArmProgress:
     running: int
     outcomes: dict[str, int]
     """Finished attempts by outcome, such as `passed` or `limit(turns)`."""
+    spent_usd: float | None = None
+    """Of all tries so far, open calls at their worst; None: some cost is unknown, or nothing was bought."""
 
     @property
     def done(self) -> int:
@@ -39,6 +41,10 @@ class RunProgress:
     arms: tuple[ArmProgress, ...]
     reasons: tuple[tuple[str, int], ...]
     """Why attempts did not pass so far, most frequent first."""
+    stop_reason: str = ""
+    budget_usd: float | None = None
+    spent_usd: float = 0.0
+    """Known cost of calls that were answered; of an open call the worst, once its try is over."""
 
     @property
     def wanted(self) -> int:
@@ -52,8 +58,9 @@ class RunProgress:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do."""
-        return self.done >= self.wanted
+        """Whether nothing is left to do, or nothing will be done: held runs end once nothing of them runs."""
+        held = self.state in {"stopped", "paused"} and not any(arm.running for arm in self.arms)
+        return held or self.done >= self.wanted
 
 
 _ARMS = sa.text("""
@@ -65,6 +72,13 @@ FROM attempts JOIN cells ON cells.key = cell_key WHERE attempts.run_id = :run
 GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3
 """)
 
+_SPENT = sa.text("""
+SELECT model, prompt, target, sum(coalesce(intents.cost_usd, reserved_usd)) AS usd,
+    count(*) FILTER (WHERE coalesce(intents.cost_usd, reserved_usd) IS NULL) AS unknown
+FROM attempts JOIN cells ON cells.key = cell_key JOIN intents ON attempt_key = attempts.key
+WHERE attempts.run_id = :run AND kind = 'model' AND provider IS NOT NULL GROUP BY 1, 2, 3
+""")
+
 _REASONS = sa.text("""
 SELECT coalesce(nullif(reason, ''), outcome) AS reason, count(*) AS n FROM attempts
 WHERE run_id = :run AND state = 'done' AND NOT passed GROUP BY 1 ORDER BY n DESC, 1 LIMIT 5
@@ -74,7 +88,8 @@ WHERE run_id = :run AND state = 'done' AND NOT passed GROUP BY 1 ORDER BY n DESC
 def run_progress(connection: sa.Connection, run_id: str) -> RunProgress:
     """How far a run is. Raises `LookupError` where there is none of this id."""
     run = connection.execute(
-        sa.text("SELECT run_id, label, mode, state FROM runs WHERE run_id = :run"), {"run": run_id}
+        sa.text("SELECT run_id, label, mode, state, stop_reason, budget_usd, spent_usd FROM runs WHERE run_id = :run"),
+        {"run": run_id},
     ).one_or_none()
     if run is None:
         raise LookupError(f"no run {run_id}")
@@ -82,6 +97,8 @@ def run_progress(connection: sa.Connection, run_id: str) -> RunProgress:
     for row in connection.execute(_ARMS, {"run": run_id}):
         arms.setdefault((row.model, row.prompt, row.target), []).append(row)
     reasons = tuple((row.reason, row.n) for row in connection.execute(_REASONS, {"run": run_id}))
+    bought = connection.execute(_SPENT, {"run": run_id}) if run.mode != "replay" else ()
+    spent = {(row.model, row.prompt, row.target): None if row.unknown else row.usd for row in bought}
     connection.rollback()
     return RunProgress(
         run.run_id,
@@ -94,10 +111,14 @@ def run_progress(connection: sa.Connection, run_id: str) -> RunProgress:
                 wanted=sum(row.n for row in rows),
                 running=sum(row.n for row in rows if row.outcome == "running" and not row.done),
                 outcomes={row.outcome: row.n for row in rows if row.done},
+                spent_usd=spent.get(arm),
             )
             for arm, rows in arms.items()
         ),
         reasons,
+        run.stop_reason,
+        run.budget_usd,
+        run.spent_usd,
     )
 
 
@@ -115,7 +136,9 @@ def runnable_attempts(database_url: str) -> int:
     engine = make_engine(database_url)
     try:
         with engine.connect() as connection:
-            return connection.execute(sa.text("SELECT count(*) FROM attempts WHERE state <> 'done'")).scalar_one()
+            return connection.execute(
+                sa.text("SELECT count(*) FROM attempts WHERE state IN ('queued', 'running')")
+            ).scalar_one()
     finally:
         engine.dispose()
 
@@ -152,7 +175,7 @@ def finish_runs(connection: sa.Connection) -> list[str]:
     rows = connection.execute(
         sa.text(
             "UPDATE runs SET state = 'done', finished_at = clock_timestamp(), xid = pg_current_xact_id() "
-            "WHERE state = 'active' AND NOT EXISTS "
+            "WHERE state IN ('active', 'paused', 'stopped') AND NOT EXISTS "
             "(SELECT 1 FROM attempts WHERE attempts.run_id = runs.run_id AND state <> 'done') RETURNING run_id"
         )
     )

@@ -17,6 +17,7 @@ from passgrid.storable import storable
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.copying import copy_rows
+from passgrid.warehouse.intents import close_tries
 
 RESULTS_CHANNEL = "passgrid_results"
 """Notified when results were written."""
@@ -67,6 +68,7 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
     recordings = {one.claim.key: _recording_blobs(one) for one in finished if one.result.recording is not None}
     accepted = {row.key for row in connection.execute(_ACCEPT, _columns(finished, surfaces, recordings))}
     kept = [one for one in finished if one.claim.key in accepted]
+    close_tries(connection, [(one.claim.key, one.claim.fence) for one in kept if one.claim.live])
     files = [surfaces[one.claim.key] for one in kept]
     files += [data for one in kept for data in recordings.get(one.claim.key, ())]
     blobs.store(connection, {content_hash(data): data for data in files})
@@ -139,8 +141,8 @@ def _model_calls(one: Finished) -> Iterator[tuple[Any, ...]]:
     for call in one.result.model_calls:
         yield (
             one.claim.key, call.turn, call.answered, call.served_model, call.finish_reason, call.input_tokens,
-            call.output_tokens, call.cache_read_tokens, call.cache_write_tokens, call.cost_usd, call.started_ms,
-            call.duration_ms,
+            call.output_tokens, call.cache_read_tokens, call.cache_write_tokens, call.cost_usd, call.cost_source,
+            call.started_ms, call.duration_ms,
         )  # fmt: skip
 
 
@@ -170,7 +172,7 @@ _CHILDREN: tuple[tuple[str, tuple[str, ...], _Rows], ...] = (
         "model_calls",
         (
             "attempt_key", "turn", "answered", "served_model", "finish_reason", "input_tokens", "output_tokens",
-            "cache_read_tokens", "cache_write_tokens", "cost_usd", "started_ms", "duration_ms",
+            "cache_read_tokens", "cache_write_tokens", "cost_usd", "cost_source", "started_ms", "duration_ms",
         ),
         _model_calls,
     ),

@@ -18,12 +18,14 @@ from passgrid.warehouse.copying import copy_rows
 WORK_CHANNEL = "passgrid_work"
 """Notified when there is something to do."""
 
+NO_TRIES = "--max-tries 0: nothing runs until it is resumed with more"
+
 _CELL_COLUMNS = (
     "run_id", "cell_id", "suite", "scenario", "model", "prompt", "target", "fault", "mitigation", "tags",
     "verdict_hash", "order_hash",
 )  # fmt: skip
 _ATTEMPT_COLUMNS = (
-    "run_id", "cell_key", "attempt_id", "sample", "cassette_hash", "queue", "priority",
+    "run_id", "cell_key", "attempt_id", "sample", "cassette_hash", "queue", "priority", "state",
 )  # fmt: skip
 
 
@@ -68,14 +70,20 @@ def _write_run(connection: sa.Connection, plan: Plan) -> None:
     """Insert the run or take hold of the one that is there; a second submission waits here for the first."""
     connection.execute(
         sa.text(
-            "INSERT INTO runs (run_id, label, mode, state, record, k, wanted, priority, spec, harness) "
-            "VALUES (:run, :label, :mode, 'active', :record, 0, 0, :priority, cast(:spec AS jsonb), "
-            "cast(:harness AS jsonb)) ON CONFLICT (run_id) DO NOTHING"
+            "INSERT INTO runs (run_id, label, mode, state, stop_reason, record, k, wanted, priority, max_tries, "
+            "budget_usd, allow_unpriced, spec, harness) "
+            "VALUES (:run, :label, :mode, :state, :reason, :record, 0, 0, :priority, :tries, :budget, :unpriced, "
+            "cast(:spec AS jsonb), cast(:harness AS jsonb)) ON CONFLICT (run_id) DO NOTHING"
         ),
         {
             "run": plan.run_id,
             "label": plan.matrix.label,
             "mode": plan.matrix.mode,
+            "state": "active" if plan.request.max_tries else "paused",
+            "reason": "" if plan.request.max_tries else NO_TRIES,
+            "tries": plan.request.max_tries,
+            "budget": plan.request.budget,
+            "unpriced": plan.request.allow_unpriced,
             "record": plan.request.record,
             "priority": plan.request.priority,
             "spec": orjson.dumps(plan.request.to_json()).decode(),
@@ -83,6 +91,11 @@ def _write_run(connection: sa.Connection, plan: Plan) -> None:
         },
     )
     connection.execute(sa.text("SELECT 1 FROM runs WHERE run_id = :run FOR UPDATE"), {"run": plan.run_id})
+    if plan.request.budget is not None:
+        connection.execute(
+            sa.text("UPDATE runs SET budget_usd = :budget WHERE run_id = :run"),
+            {"run": plan.run_id, "budget": plan.request.budget},
+        )
 
 
 def _write_cells(connection: sa.Connection, plan: Plan) -> dict[str, int]:
@@ -126,11 +139,15 @@ def _write_attempts(connection: sa.Connection, plan: Plan, cell_keys: dict[str, 
     )
     there = {(row.cell_key, row.sample): row.attempt_id for row in rows}
     counter = _Counter()
-    copy_rows(connection, "attempts", _ATTEMPT_COLUMNS, counter.count(_new_attempts(plan, cell_keys, there)))
+    held = connection.execute(
+        sa.text("SELECT state IN ('paused', 'stopped') FROM runs WHERE run_id = :run"), {"run": plan.run_id}
+    ).scalar_one()
+    state = "paused" if held else "queued"
+    copy_rows(connection, "attempts", _ATTEMPT_COLUMNS, counter.count(_new_attempts(plan, cell_keys, there, state)))
     connection.execute(
         sa.text(
             "UPDATE runs SET k = greatest(k, :k), wanted = wanted + :new, priority = :priority, "
-            "state = CASE WHEN :new > 0 THEN 'active' ELSE state END, "
+            "state = CASE WHEN :new > 0 AND state IN ('done', 'cancelled') THEN 'active' ELSE state END, "
             "finished_at = CASE WHEN :new > 0 THEN NULL ELSE finished_at END, xid = pg_current_xact_id() "
             "WHERE run_id = :run AND (:new > 0 OR k < :k)"
         ),
@@ -140,7 +157,7 @@ def _write_attempts(connection: sa.Connection, plan: Plan, cell_keys: dict[str, 
 
 
 def _new_attempts(
-    plan: Plan, cell_keys: dict[str, int], there: dict[tuple[int, int], str]
+    plan: Plan, cell_keys: dict[str, int], there: dict[tuple[int, int], str], state: str
 ) -> Iterator[tuple[Any, ...]]:
     for attempt in plan.attempts():
         key = cell_keys[attempt.cell.cell_id]
@@ -148,7 +165,7 @@ def _new_attempts(
         if known is None:
             yield (
                 plan.run_id, key, attempt.attempt_id, attempt.sample, attempt.cassette_hash, plan.queue,
-                plan.request.priority,
+                plan.request.priority, state,
             )  # fmt: skip
         elif known != attempt.attempt_id:
             raise InvalidInput([_rerecorded(plan, attempt)])

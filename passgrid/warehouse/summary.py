@@ -22,6 +22,8 @@ class RunSummary:
     done: int
     valid: int
     passed: int
+    stop_reason: str
+    """Why it was stopped; empty where it was not."""
     digest: str | None
     """SHA-256 over the attempts' digests in id order; None until all are done."""
 
@@ -40,7 +42,7 @@ class RunSummary:
     @property
     def exit_code(self) -> int:
         """0 done, 1 stopped, 4 coverage too low to say anything."""
-        if self.state == "cancelled":
+        if self.state in {"cancelled", "stopped", "paused"} or self.stop_reason:
             return 1
         return 0 if self.valid >= LEAST_COVERAGE * self.wanted else 4
 
@@ -49,9 +51,11 @@ def run_summary(connection: sa.Connection, run_id: str) -> RunSummary:
     """Read what a run came to. Raises `LookupError` where there is none of this id."""
     row = connection.execute(
         sa.text(
-            "SELECT runs.state, count(*) AS wanted, count(*) FILTER (WHERE attempts.state = 'done') AS done, "
+            "SELECT runs.state, runs.stop_reason, count(*) AS wanted, "
+            "count(*) FILTER (WHERE attempts.state = 'done') AS done, "
             "count(*) FILTER (WHERE valid) AS valid, count(*) FILTER (WHERE passed) AS passed "
-            "FROM runs JOIN attempts USING (run_id) WHERE run_id = :run GROUP BY runs.state"
+            "FROM runs JOIN attempts USING (run_id) WHERE run_id = :run "
+            "GROUP BY runs.state, runs.stop_reason"
         ),
         {"run": run_id},
     ).one_or_none()
@@ -61,7 +65,7 @@ def run_summary(connection: sa.Connection, run_id: str) -> RunSummary:
     digest = _digest(connection, run_id) if complete else None
     connection.rollback()
     state = "done" if complete and row.state == "active" else row.state
-    return RunSummary(run_id, state, row.wanted, row.done, row.valid, row.passed, digest)
+    return RunSummary(run_id, state, row.wanted, row.done, row.valid, row.passed, row.stop_reason, digest)
 
 
 def _digest(connection: sa.Connection, run_id: str) -> str:

@@ -35,10 +35,12 @@ def submitted(engine: sa.Engine, root: Path, **changes: Any) -> Submitted:
     return submit(engine, plan(root, **changes))
 
 
-def claimed(engine: sa.Engine, most: int = 100, worker: str = "test", lease_s: float = 60) -> list[Claim]:
+def claimed(
+    engine: sa.Engine, most: int = 100, worker: str = "test", lease_s: float = 60, *, alone: bool = False
+) -> list[Claim]:
     """Claim as a worker would."""
     with engine.connect() as connection:
-        return claim(connection, queue="replay", worker=worker, most=most, lease_s=lease_s)
+        return claim(connection, queue="replay", worker=worker, most=most, lease_s=lease_s, alone=alone)
 
 
 def result() -> AttemptResult:
@@ -51,6 +53,12 @@ def finish(engine: sa.Engine, claims: Sequence[Claim], of: AttemptResult | None 
     outcome = of or result()
     with engine.connect() as connection:
         return write_results(connection, [Finished(one, outcome) for one in claims])
+
+
+def execute(engine: sa.Engine, statement: str, **parameters: Any) -> None:
+    """Change something behind everybody's back."""
+    with engine.begin() as connection:
+        connection.execute(sa.text(statement), parameters)
 
 
 def rows(engine: sa.Engine, query: str, **parameters: Any) -> list[Any]:

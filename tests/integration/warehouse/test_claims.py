@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from passgrid.warehouse.claims import LOSSES_BEFORE_GIVING_UP, Claim, hand_back, reap, renew
-from tests.integration.runs import claimed, finish, rows, submitted, value
+from passgrid.warehouse.claims import (
+    LOSSES_BEFORE_ALONE,
+    Claim,
+    FailedTry,
+    give_up,
+    hand_back,
+    reap,
+    renew,
+    try_again,
+)
+from passgrid.warehouse.control import Tuning, resume
+from tests.integration.runs import claimed, execute, finish, rows, submitted, value
 
 
 def reaped(engine: sa.Engine) -> int:
@@ -76,15 +87,89 @@ def test_a_renewed_lease_is_kept_and_a_lost_one_is_told(engine: sa.Engine, tmp_p
     with engine.connect() as connection:
         hand_back(connection, claims[:1], "shutdown")
         assert renew(connection, claims, 60) == {claims[1].key}
-    assert rows(engine, "SELECT reason FROM tries ORDER BY attempt_key")[0] == ("shutdown",)
+    found = rows(engine, "SELECT reason, detail FROM tries ORDER BY attempt_key")[0]
+    assert found == ("handed_back", "shutdown")
 
 
-def test_an_attempt_that_takes_three_workers_with_it_ends(engine: sa.Engine, tmp_path: Path) -> None:
+def lose(engine: sa.Engine, *, alone: bool = False, worker: str = "test") -> int:
+    """Claim what there is and die; returns how much that was."""
+    claims = claimed(engine, lease_s=0.01, alone=alone, worker=worker)
+    time.sleep(0.05)
+    assert reaped(engine) == len(claims)
+    return len(claims)
+
+
+def test_after_two_losses_an_attempt_runs_alone_and_after_three_lone_ones_it_ends(
+    engine: sa.Engine, tmp_path: Path
+) -> None:
     submitted(engine, tmp_path, k=1)
-    for _ in range(LOSSES_BEFORE_GIVING_UP):
-        assert len(claimed(engine, lease_s=0.01)) == 1
-        time.sleep(0.05)
-        reaped(engine)
+    assert lose(engine) == 1
+    assert lose(engine) == 1
     assert claimed(engine) == []
+    assert lose(engine, alone=True) == 1
+    assert claimed(engine, alone=True) == []
     (found,) = rows(engine, "SELECT state, outcome, outcome_detail, valid FROM attempts")
     assert found == ("done", "infra_error", "worker_lost", False)
+
+
+def test_a_loss_shared_with_other_attempts_counts_for_none_of_them(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=3)
+    for _ in range(LOSSES_BEFORE_ALONE):
+        assert lose(engine) == 3
+    assert rows(engine, "SELECT DISTINCT losses, lone_losses, alone, state FROM attempts") == [(2, 0, True, "queued")]
+    for key in claimed(engine, alone=True):
+        assert finish(engine, [key]) == {key.key}
+
+
+def test_whether_a_loss_was_shared_is_asked_of_one_process_not_of_a_host(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=2)
+    for worker in ("host:1:aa", "host:2:bb"):
+        assert len(claimed(engine, most=1, lease_s=0.01, worker=worker)) == 1
+    time.sleep(0.05)
+    assert reaped(engine) == 2
+    assert rows(engine, "SELECT DISTINCT lone_losses FROM attempts") == [(1,)]
+
+
+def test_a_process_known_to_be_dead_is_reaped_at_once(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=1)
+    claims = claimed(engine, lease_s=600)
+    with engine.connect() as connection:
+        give_up(connection, claims)
+    assert reaped(engine) == 1
+
+
+def failed(engine: sa.Engine, claims: Sequence[Claim]) -> set[int]:
+    with engine.connect() as connection:
+        return try_again(connection, [FailedTry(one, "server_error: 503") for one in claims])
+
+
+def test_a_failed_try_waits_longer_each_time_and_ends_with_the_tries(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=1, max_tries=3)
+    waits: list[float] = []
+    for _ in range(2):
+        (one,) = claimed(engine)
+        assert failed(engine, [one]) == {one.key}
+        assert claimed(engine) == []
+        waits.append(value(engine, "SELECT extract(epoch FROM not_before - clock_timestamp())::float8 FROM attempts"))
+        execute(engine, "UPDATE attempts SET not_before = NULL")
+    assert 0.4 < waits[0] < 1.5
+    assert 0.9 < waits[1] < 3.0
+    (one,) = claimed(engine)
+    assert failed(engine, [one]) == set()
+    assert finish(engine, [one]) == {one.key}
+    assert rows(engine, "SELECT reason, detail FROM tries ORDER BY fence") == [
+        ("failed", "server_error: 503"),
+        ("failed", "server_error: 503"),
+        ("finished", ""),
+    ]
+
+
+def test_one_try_means_no_second_and_no_try_means_nothing_runs(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=1, max_tries=1, label="one")
+    (one,) = claimed(engine)
+    assert failed(engine, [one]) == set()
+    finish(engine, [one])
+    held = submitted(engine, tmp_path, k=1, max_tries=0, label="none")
+    assert claimed(engine) == []
+    resume(engine, held.run_id, Tuning(max_tries=1))
+    assert len(claimed(engine)) == 1
