@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from passgrid.process import die_with_parent
 from passgrid.warehouse.claims import Claim, claim, give_up, hand_back
 from passgrid.warehouse.engine import make_engine
-from workers.memory import limit_memory
+from workers.memory import BACKSTOP, limit_memory
 from workers.naming import incarnation
 from workers.settings import WorkerSettings
 
@@ -75,7 +75,7 @@ def _run_alone(settings: WorkerSettings, claimed: Claim) -> None:
     from workers.live_attempts import LiveAttempts
 
     die_with_parent()
-    limit_memory(settings.memory_mb)
+    limit_memory(settings.memory_mb, times=BACKSTOP)
     engine = make_engine(settings.database_url)
 
     def stop(number: int, frame: FrameType | None) -> None:

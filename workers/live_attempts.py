@@ -15,7 +15,7 @@ import uvloop
 from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
 from passgrid.attempt_order import AttemptOrder
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
-from passgrid.warehouse.claims import Claim, hand_back
+from passgrid.warehouse.claims import Claim, give_up, hand_back
 from passgrid.warehouse.results import Finished
 from workers.attribution import ATTEMPT, attributed_task, current_attempt, current_place
 from workers.gate import AttemptGate, GateKeeper
@@ -54,7 +54,7 @@ class LiveAttempts:
         self._gates = GateKeeper(engine)
         self._orders = OrderBook(SuiteFolders())
         self._orders_lock = threading.Lock()
-        watchdog = Watchdog(self._running, self._overdue)
+        watchdog = Watchdog(self._running, self._overdue, settings.memory_mb, self._full)
         if shared:
             watchdog.watch_loop(LoopWatch(self._loop.call_soon_threadsafe, settings.blocked_s, self._blocked))
         watchdog.start()
@@ -114,16 +114,32 @@ class LiveAttempts:
                 task.cancel()
 
     def _blocked(self, seconds: float) -> None:
-        """Something keeps the loop: its attempt goes on in a process of its own, the others in another one."""
+        self._end_because(f"kept its worker's event loop for {seconds:.0f} s")
+
+    def _full(self, megabytes: float) -> None:
+        """The process has more memory than it may."""
+        if self._shared:
+            self._end_because(f"ran when its worker had {megabytes:.0f} MB, of {self._settings.memory_mb} it may have")
+        reason = f"its process had {megabytes:.0f} MB of {self._settings.memory_mb} it may have"
+        outcome = Outcome(OutcomeKind.INFRA_ERROR, "memory", reason)
+        for one in self._running.all():
+            if self._running.end(one.claim.key):
+                write_batch(self._engine, [Finished(one.claim, one.attempt.broken_off(outcome))])
+        os._exit(ENDED_BY_WATCHDOG)
+
+    def _end_because(self, what: str) -> None:
+        """End the process: the attempt whose task runs now goes on in a process of its own, the others in another."""
         culprit = self._running.find(current_attempt(self._loop))
         place = current_place(self._thread.ident or 0)
-        name = culprit.claim.attempt_id if culprit else "nobody known"
-        reason = f"attempt {name} blocked its worker for {seconds:.0f} s at {place}"
+        reason = f"attempt {culprit.claim.attempt_id if culprit else 'unknown'} {what}, at {place}"
         log.critical("%s; ending the process", reason)
+        claims = [one.claim for one in self._running.all()]
         with self._engine.connect() as connection:
-            others = [one.claim for one in self._running.all() if one is not culprit]
-            hand_back(connection, others, reason)
-            if culprit is not None:
+            if culprit is None:
+                # Nobody can be named: a loss, so that each runs alone when it happens again.
+                give_up(connection, claims)
+            else:
+                hand_back(connection, [claimed for claimed in claims if claimed is not culprit.claim], reason)
                 hand_back(connection, [culprit.claim], reason, alone=True)
         os._exit(ENDED_BY_WATCHDOG)
 

@@ -12,13 +12,14 @@ import sqlalchemy as sa
 import uvloop
 
 from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
+from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.sealing import sealed
 from passgrid.warehouse.claims import Claim, claim, hand_back
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.results import Finished
 from workers.leases import LeaseKeeper
 from workers.live_attempts import ENDED_BY_WATCHDOG, overdue_outcome
-from workers.memory import limit_memory
+from workers.memory import BACKSTOP, limit_memory
 from workers.naming import incarnation
 from workers.orders import OrderBook
 from workers.running import Running, RunningAttempts
@@ -38,7 +39,7 @@ class ReplayProcess:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
-        limit_memory(settings.memory_mb)
+        limit_memory(settings.memory_mb, times=BACKSTOP)
         self._engine = make_engine(settings.database_url)
         self._leases = LeaseKeeper(self._engine, settings.lease_s)
         self._orders = OrderBook()
@@ -47,7 +48,7 @@ class ReplayProcess:
         self._running = RunningAttempts()
         self._batch: list[Claim] = []
         self._finished: list[Finished] = []
-        Watchdog(self._running, self._overdue).start()
+        Watchdog(self._running, self._overdue, settings.memory_mb, self._full).start()
 
     def work(self) -> int:
         """Claim and run batches until nothing is queued, the turn is over, or the process stops.
@@ -109,15 +110,25 @@ class ReplayProcess:
             hand_back(connection, claims, reason)
 
     def _overdue(self, one: Running) -> None:
-        """An attempt cannot be interrupted: write what there is, hand back the rest of the batch, end the process."""
+        """An attempt cannot be interrupted."""
+        self._end_because(one, overdue_outcome(one))
+
+    def _full(self, megabytes: float) -> None:
+        """The process has more memory than it may."""
+        reason = f"its process had {megabytes:.0f} MB of {self._settings.memory_mb} it may have"
+        for one in self._running.all():
+            self._end_because(one, Outcome(OutcomeKind.INFRA_ERROR, "memory", reason))
+
+    def _end_because(self, one: Running, outcome: Outcome) -> None:
+        """Write what there is, hand back the rest of the batch, end the process."""
         if not self._running.end(one.claim.key):
             return
-        finished = [*self._finished, Finished(one.claim, one.attempt.broken_off(overdue_outcome(one)))]
+        finished = [*self._finished, Finished(one.claim, one.attempt.broken_off(outcome))]
         write_batch(self._engine, finished)
         keys = {done.claim.key for done in finished}
         with self._engine.connect() as connection:
             rest = [claimed for claimed in self._batch if claimed.key not in keys]
-            self._hand_back(connection, rest, f"attempt {one.claim.attempt_id} before it could not be interrupted")
+            self._hand_back(connection, rest, f"attempt {one.claim.attempt_id}: {outcome.reason}")
         os._exit(ENDED_BY_WATCHDOG)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import faulthandler
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
 
+from workers.memory import used_mb
 from workers.running import Running, RunningAttempts
 
 log = logging.getLogger(__name__)
@@ -15,6 +17,8 @@ log = logging.getLogger(__name__)
 TICK_SECONDS = 0.25
 OVERDUE_GRACE_SECONDS = 5.0
 """What an attempt may take to close its servers and run its checks after its limit."""
+THREAD_DIED = 70
+"""Exit code."""
 FROZEN_SECONDS = 60.0
 """After so long without a turn of this thread the process is ended by a timer that needs no Python."""
 
@@ -22,9 +26,18 @@ FROZEN_SECONDS = 60.0
 class Watchdog:
     """Watches the attempts of one process."""
 
-    def __init__(self, running: RunningAttempts, on_overdue: Callable[[Running], None]) -> None:
+    def __init__(
+        self,
+        running: RunningAttempts,
+        on_overdue: Callable[[Running], None],
+        memory_mb: float,
+        on_full: Callable[[float], None],
+    ) -> None:
+        """on_overdue: told of an attempt that does not end. on_full: told of MB beyond `memory_mb`."""
         self._running = running
         self._on_overdue = on_overdue
+        self._memory_mb = memory_mb
+        self._on_full = on_full
         self._told: set[tuple[int, int]] = set()
         self._loop_watch: LoopWatch | None = None
 
@@ -33,7 +46,8 @@ class Watchdog:
         self._loop_watch = loop_watch
 
     def start(self) -> None:
-        """From now on."""
+        """From now on. A thread of this process that dies takes it along: half a worker would keep what it holds."""
+        threading.excepthook = _end_process
         threading.Thread(target=self._run, name="watchdog", daemon=True).start()
 
     def _run(self) -> None:
@@ -41,6 +55,8 @@ class Watchdog:
             # A call into C that keeps the interpreter to itself stops this thread too.
             faulthandler.dump_traceback_later(FROZEN_SECONDS, exit=True)
             time.sleep(TICK_SECONDS)
+            if (used := used_mb()) > self._memory_mb:
+                self._on_full(used)
             if self._loop_watch is not None:
                 self._loop_watch.look()
             for one in self._running.all():
@@ -54,6 +70,11 @@ class Watchdog:
                         one.limit_s,
                     )
                     self._on_overdue(one)
+
+
+def _end_process(ended: threading.ExceptHookArgs) -> None:
+    log.critical("thread %s died; ending the process", ended.thread and ended.thread.name, exc_info=ended.exc_value)
+    os._exit(THREAD_DIED)
 
 
 class LoopWatch:

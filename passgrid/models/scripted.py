@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -43,8 +43,11 @@ class PolicyTurn:
         return [message["content"] for message in self.messages if message["role"] == "tool"]
 
 
-Policy: TypeAlias = Callable[[PolicyTurn], str | Call | list[Call]]
-"""A scripted model: says something, or asks for one or several tools at once."""
+Said: TypeAlias = str | Call | list[Call]
+"""What a policy says: a text, or one or several tools it asks for at once."""
+
+Policy: TypeAlias = Callable[[PolicyTurn], Said | Awaitable[Said]]
+"""A scripted model, written as a function or as a coroutine function."""
 
 POLICY_MARK = "__passgrid_policy__"
 POLICIES_FILE = "policies.py"
@@ -98,7 +101,8 @@ class ScriptedModel(Model):
             rng=self._rng,
             memory=self._memory,
         )
-        said = self._policy(turn)
+        answer = self._policy(turn)
+        said = await answer if isinstance(answer, Awaitable) else answer
         parts: list[ModelResponsePart]
         if isinstance(said, str):
             parts = [TextPart(said)]
