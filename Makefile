@@ -21,12 +21,13 @@ demo: setup ## Replay the demo matrix, print its report, say how to open the das
 test: setup ## Run all tests
 	"$(BIN)/python" -m pytest $(PYTEST_ARGS)
 
-lint: setup ## Formatting, style, types and the direction of imports
+lint: setup ## Formatting, style, types, the direction of imports, known vulnerabilities
 	"$(BIN)/ruff" format --check .
 	"$(BIN)/ruff" check .
 	"$(BIN)/lint-imports"
 	"$(BIN)/pyright"
 	"$(BIN)/python" scripts/check_repository.py
+	"$(BIN)/python" scripts/audit_dependencies.py
 
 bench: setup ## Run every benchmark
 	for program in benchmarks/replay.py benchmarks/statistics.py; do "$(BIN)/python" $$program --json || exit 1; done

@@ -15,6 +15,8 @@ import psycopg
 from sqlalchemy.exc import OperationalError
 
 from api.broker import QUEUES, Hints
+from api.provider_watch import ProviderWatch, provider_file
+from passgrid.log_lines import configure_logging
 from passgrid.warehouse.claims import queued, reap
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.progress import finish_runs
@@ -37,6 +39,7 @@ class Scheduler:
         self._engine = make_engine(database_url)
         self._hints = Hints(broker_url)
         self._listener = _Listener(database_url)
+        self._providers = ProviderWatch(self._engine, provider_file())
         self.stopping = False
 
     def run(self) -> None:
@@ -53,6 +56,7 @@ class Scheduler:
 
     def tick(self) -> None:
         """Free what was lost, send hints for what waits, finish what is done."""
+        self._providers.look()
         with self._engine.connect() as connection:
             freed = reap(connection)
             if freed:
@@ -98,7 +102,7 @@ def _broker_errors() -> tuple[type[Exception], ...]:
 
 def main() -> None:
     """Run one scheduler on the addresses in the environment."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    configure_logging()
     scheduler = Scheduler(os.environ["PASSGRID_DATABASE_URL"], os.environ["PASSGRID_BROKER_URL"])
 
     def stop(*_: object) -> None:

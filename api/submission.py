@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from passgrid.plan import Plan, make_plan
@@ -21,12 +20,6 @@ def library_folder() -> Path:
     return Path(folder)
 
 
-def plan_request(request: Request, *, named_only: bool = False) -> Plan:
-    """Check a request against the files it names; raises `InvalidInput` with every problem.
-
-    named_only: suites are names of the library, whatever lies in the current folder.
-    """
-    library = library_folder()
-    if named_only:
-        request = replace(request, suites=tuple(str(library / suite) for suite in request.suites))
-    return make_plan(request, library)
+def plan_request(request: Request) -> Plan:
+    """Check a request against the files it names; raises `InvalidInput` with every problem."""
+    return make_plan(request, library_folder())

@@ -44,6 +44,16 @@ def write_submission_suite(root: Path, scenarios: int, models: int, prompts: int
     return suite
 
 
+def write_question_suite(root: Path, scenarios: int) -> Path:
+    """Scenarios without servers that any model answers in one turn."""
+    suite = root / "questions"
+    _write_prompt(root)
+    for i in range(scenarios):
+        _write_scenario(suite, f"ask-{i:04d}", {"task": _task(i), "checks": [{"final_text": {"contains": "done"}}]})
+    (suite / "suite.yaml").write_text(f"prompt: {PROMPT}\n")
+    return suite
+
+
 def _task(i: int) -> str:
     return f"question {i}: what is the answer?"
 

@@ -22,7 +22,7 @@ def live_panel() -> None:
     """Active runs by arm and outcome, and their reasons so far."""
     st.subheader("Running now")
     try:
-        runs = active_runs(os.environ.get("PASSGRID_API_URL", ""))
+        runs = active_runs(os.environ.get("PASSGRID_API_URL", ""), os.environ.get("PASSGRID_API_TOKEN", ""))
     except ApiUnreachable as error:
         st.warning("The API does not answer: progress is unknown, what is exported is shown below.")
         st.code(visible(str(error)), language=None, wrap_lines=True)

@@ -49,31 +49,38 @@ class LiveRun:
     """Why attempts did not pass so far, the most frequent first."""
 
 
-def active_runs(api_url: str) -> list[LiveRun]:
-    """The active runs, the newest first. Raises `ApiUnreachable`."""
+def active_runs(api_url: str, token: str = "") -> list[LiveRun]:
+    """The active runs, the newest first; `token` is for an API over TCP. Raises `ApiUnreachable`."""
     if not api_url:
         raise ApiUnreachable("no API was named when the dashboard was started (PASSGRID_API_URL)")
     try:
-        with _client(api_url) as client:
+        with _client(api_url, token) as client:
             listed: list[dict[str, Any]] = _answer(client, "/runs")
             active = [str(run["run"]) for run in listed if run["state"] == "active"]
             return [_live_run(_answer(client, f"/runs/{run_id}")) for run_id in active[:MOST_RUNS]]
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise ApiUnreachable(f"{type(error).__name__}: {error}") from error
+    except UnicodeEncodeError as error:
+        raise ApiUnreachable("PASSGRID_API_TOKEN holds characters that no token has") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ApiUnreachable(f"the answer is not the one expected ({type(error).__name__}: {error})") from error
 
 
-def _client(api_url: str) -> httpx2.Client:
+def _client(api_url: str, token: str) -> httpx2.Client:
     address = urlsplit(api_url)
     if address.scheme == "http+unix":
         transport = httpx2.HTTPTransport(uds=unquote(address.path))
         return httpx2.Client(transport=transport, base_url="http://passgrid", timeout=SECONDS)
-    return httpx2.Client(base_url=api_url, timeout=SECONDS, trust_env=False)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx2.Client(base_url=api_url, headers=headers, timeout=SECONDS, trust_env=False)
 
 
 def _answer(client: httpx2.Client, path: str) -> Any:
     answer = client.get(path)
+    if answer.status_code in {401, 403}:
+        raise ApiUnreachable(
+            f"{path} answered {answer.status_code}: set PASSGRID_API_TOKEN to a token with the role read"
+        )
     if answer.status_code != 200:
         raise ApiUnreachable(f"{path} answered {answer.status_code}")
     return answer.json()

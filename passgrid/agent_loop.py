@@ -16,7 +16,8 @@ from passgrid.cassettes.format import BrokenCassette
 from passgrid.conversation import Conversation, converse, converse_as_recorded
 from passgrid.deadline import Deadline
 from passgrid.endings import AttemptStopped, LimitReached, RecordingEnded, ReplayMiss
-from passgrid.failures import CONTEXT_OVERFLOW, failure_kind
+from passgrid.failure_kinds import CONTEXT_OVERFLOW
+from passgrid.failures import failure_kind
 from passgrid.matrix import Mode
 from passgrid.meter import Meter
 from passgrid.models.live import UnusableModel, live_model, live_settings

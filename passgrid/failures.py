@@ -21,24 +21,26 @@ from pydantic_ai.exceptions import (
     ModelUnavailableError,
 )
 
-RATE_LIMIT = "rate_limit"
-AUTHENTICATION = "authentication"
-CONTEXT_OVERFLOW = "context_overflow"
-SERVER_LOST = "server_lost"
+from passgrid.failure_kinds import (
+    AUTHENTICATION,
+    CONNECTION,
+    CONTEXT_OVERFLOW,
+    RATE_LIMIT,
+    SERVER_ERROR,
+    SERVER_LOST,
+    UNEXPECTED,
+)
 
 
 class ServerLost(Exception):
     """An MCP server went away during an attempt."""
 
 
-RETRIED = frozenset({RATE_LIMIT, "server_error", "connection", "provider_wait", SERVER_LOST})
-"""Kinds that pass: the attempt is tried again. Everything else would fail again."""
-
 _KINDS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
     (ModelRateLimitError, RATE_LIMIT),
     (ModelQuotaExceededError, "quota"),
-    ((ModelUnavailableError, ModelServerError), "server_error"),
-    ((ModelConnectionError, ModelRequestTimeout), "connection"),
+    ((ModelUnavailableError, ModelServerError), SERVER_ERROR),
+    ((ModelConnectionError, ModelRequestTimeout), CONNECTION),
     (ModelContextWindowExceededError, CONTEXT_OVERFLOW),
     (ModelAuthenticationError, AUTHENTICATION),
     (ModelNotFoundError, "model_not_found"),
@@ -56,7 +58,7 @@ def failure_kind(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         kinds = [failure_kind(one) for one in group.exceptions]
-        return next((kind for kind in kinds if kind != "unexpected"), "unexpected")
+        return next((kind for kind in kinds if kind != UNEXPECTED), UNEXPECTED)
     if isinstance(error, MCPError) and "closed" in str(error).lower():
         return SERVER_LOST
-    return next((kind for types, kind in _KINDS if isinstance(error, types)), "unexpected")
+    return next((kind for types, kind in _KINDS if isinstance(error, types)), UNEXPECTED)

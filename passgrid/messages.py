@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,12 +23,11 @@ from pydantic_ai.messages import (
 from pydantic_core import to_jsonable_python
 
 from passgrid.json_values import is_array, is_object
+from passgrid.storable import storable_text
 from passgrid.transcript import Message
 
 LIBRARY_CAUSES = frozenset({"unknown_tool", "unavailable_tool", "validation_error"})
 """Causes of a retry that the agent library writes a text of its own for; no tool was reached."""
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def library_kind(part: ToolReturnPart[Any]) -> str | None:
@@ -48,11 +46,6 @@ def plain_content(content: Any) -> Any:
     if is_array(content):
         return [plain_content(item) for item in content]
     return _without_surrogates(to_jsonable_python(content, fallback=str, inf_nan_mode="strings"))
-
-
-def storable_text(text: str) -> str:
-    """The text, with lone surrogates (which no encoding can hold) replaced by U+FFFD."""
-    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _without_surrogates(value: Any) -> Any:

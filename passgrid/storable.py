@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import orjson
 
 from passgrid.json_values import is_array, is_object
-from passgrid.messages import storable_text
 
 DEEPEST = 200
 """Nesting that the JSON encoder takes with room to spare; what lies deeper becomes text."""
+
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def storable_text(text: str) -> str:
+    """The text, with lone surrogates (which no encoding can hold) replaced by U+FFFD."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def storable(value: Any) -> Any:

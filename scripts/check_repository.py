@@ -171,7 +171,16 @@ def our_commands() -> dict[str, CommandLine]:
 
     group = cast(TyperGroup, get_command(main.app))
     found = {"submit-matrix": _command_line(get_command(submit.app)), "passgrid": _command_line(group)}
-    return found | {f"passgrid {name}": _command_line(command) for name, command in group.commands.items()}
+    return found | _below("passgrid", group)
+
+
+def _below(name: str, group: TyperGroup) -> dict[str, CommandLine]:
+    found: dict[str, CommandLine] = {}
+    for word, command in group.commands.items():
+        found[f"{name} {word}"] = _command_line(command)
+        if isinstance(command, TyperGroup):
+            found |= _below(f"{name} {word}", command)
+    return found
 
 
 def _command_line(command: Any) -> CommandLine:
@@ -203,10 +212,10 @@ def command_problem(line: str, commands: Mapping[str, CommandLine]) -> str | Non
     """What of a command line does not exist; None when all of it does."""
     program, *words = shlex.split(line.removeprefix("$ "), comments=True)
     name = Path(program).name
-    if commands[name].group and words and not words[0].startswith("-"):
+    while commands[name].group and words and not words[0].startswith("-"):
         name = f"{name} {words.pop(0)}"
-    if name not in commands:
-        return f"there is no command `{name}`"
+        if name not in commands:
+            return f"there is no command `{name}`"
     given = [word.partition("=")[0] for word in words if word.startswith("-")]
     unknown = [flag for flag in given if flag not in commands[name].flags]
     return f"`{name}` has no flag {', '.join(unknown)}" if unknown else None

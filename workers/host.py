@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 import threading
 from typing import Any
 
 from celery import signals
+from celery.utils.log import get_multiprocessing_logger
 
 from passgrid.log_lines import configure_logging
 from passgrid.process import die_with_parent
@@ -35,6 +37,11 @@ def _after_fork(**_: Any) -> None:
     start_beating(worker_settings().database_url, "replay")
 
 
+def _when_ready(**_: Any) -> None:
+    """A live host says that it is there once it listens to the broker."""
+    start_beating(worker_settings().database_url, "live")
+
+
 def _before_the_end(**_: Any) -> None:
     """A process that ends, also one that is recycled, sends its last spans and says that it leaves."""
     send_the_rest()
@@ -42,9 +49,14 @@ def _before_the_end(**_: Any) -> None:
 
 
 def _keep_our_logging(**_: Any) -> None:
-    """Celery sets up no logging where somebody else says that they do."""
+    """Celery sets up no logging where somebody else does. Its own lines are ours, but for two about every hint."""
+    logging.getLogger("celery").setLevel(max(logging.WARNING, logging.getLogger().level))
+    pool: Any = get_multiprocessing_logger()
+    pool.propagate = True
+    pool.setLevel(logging.WARNING)
 
 
+_worker_ready: Any = signals.worker_ready
 _setup_logging: Any = signals.setup_logging
 _setup_logging.connect(_keep_our_logging)
 _worker_process_init: Any = signals.worker_process_init
@@ -94,7 +106,7 @@ def main() -> None:
     if sys.argv[1] == "live":
         collect_rarely()
         limit_memory(settings.memory_mb, times=BACKSTOP)
-        start_beating(settings.database_url, "live")
+        _worker_ready.connect(_when_ready)
     try:
         app.worker_main(arguments(sys.argv[1], settings))
     finally:

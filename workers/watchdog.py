@@ -87,12 +87,16 @@ class LoopWatch:
         self._beat = beat
         self._blocked_s = blocked_s
         self._on_blocked = on_blocked
-        self._last = time.monotonic()
+        self._last = self._looked = time.monotonic()
         self._told = False
 
     def look(self) -> None:
         """Called at every tick."""
-        silent = time.monotonic() - self._last
+        now = time.monotonic()
+        # Where this thread had no turn either, the whole process stood still, and the loop is not to blame.
+        self._last += max(0.0, now - self._looked - 2 * TICK_SECONDS)
+        self._looked = now
+        silent = now - self._last
         if silent > self._blocked_s and not self._told:
             self._told = True
             self._on_blocked(silent)

@@ -12,7 +12,7 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from passgrid.failures import AUTHENTICATION, RETRIED
+from passgrid.failure_kinds import AUTHENTICATION, RETRIED
 from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.warehouse.claims import FailedTry, try_again
 from passgrid.warehouse.refused_arms import stop_refused_arms

@@ -106,9 +106,22 @@ COMMENT ON COLUMN providers.auth_failures IS 'in a row';
 DOWNGRADE = """
 DROP TABLE intents, provider_limits, providers;
 DROP INDEX attempts_queued;
-ALTER TABLE runs DROP COLUMN stop_reason, DROP COLUMN max_tries, DROP COLUMN budget_usd, DROP COLUMN allow_unpriced, DROP COLUMN spent_usd, DROP COLUMN reserved_usd;
-ALTER TABLE attempts DROP COLUMN not_before, DROP COLUMN stop_reason, DROP COLUMN failures, DROP COLUMN losses, DROP COLUMN lone_losses, DROP COLUMN alone;
-ALTER TABLE tries DROP COLUMN detail, DROP COLUMN alone, DROP COLUMN model_calls, DROP COLUMN cost_usd;
+ALTER TABLE runs DROP COLUMN stop_reason,
+    DROP COLUMN max_tries,
+    DROP COLUMN budget_usd,
+    DROP COLUMN allow_unpriced,
+    DROP COLUMN spent_usd,
+    DROP COLUMN reserved_usd;
+ALTER TABLE attempts DROP COLUMN not_before,
+    DROP COLUMN stop_reason,
+    DROP COLUMN failures,
+    DROP COLUMN losses,
+    DROP COLUMN lone_losses,
+    DROP COLUMN alone;
+ALTER TABLE tries DROP COLUMN detail,
+    DROP COLUMN alone,
+    DROP COLUMN model_calls,
+    DROP COLUMN cost_usd;
 ALTER TABLE model_calls DROP COLUMN cost_source;
 CREATE INDEX attempts_queued ON attempts (queue, priority DESC, key) WHERE state = 'queued';
 """

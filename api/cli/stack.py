@@ -59,15 +59,19 @@ def status(json: Json = False) -> None:
 
 
 def doctor(json: Json = False) -> None:
-    """Examine the installation and the stack; each thing wrong comes with its remedy. Exits with 1 if one is."""
+    """Examine the installation, the stack and work that does not go on. Each thing wrong comes with its remedy.
+
+    Exits with 1 if something is wrong. Notes are worth knowing and may be meant: a paused run, a provider that waits.
+    """
     findings = diagnose()
     if json:
         print_json([asdict(finding) for finding in findings])
     else:
         table = Table(box=None, show_header=False, pad_edge=False)
         for finding in findings:
-            mark = "[green]ok[/green]" if finding.ok else "[red]WRONG[/red]"
-            detail = finding.detail if finding.ok or not finding.remedy else f"{finding.detail}\n→ {finding.remedy}"
+            good = "[yellow]note[/yellow]" if finding.remedy else "[green]ok[/green]"
+            mark = good if finding.ok else "[red]WRONG[/red]"
+            detail = f"{finding.detail}\n→ {finding.remedy}" if finding.remedy else finding.detail
             table.add_row(mark, finding.subject, detail)
         Console().print(table)
     if not all(finding.ok for finding in findings):

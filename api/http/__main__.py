@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 import uvicorn
 
 from api.http.app import make_app
+from api.http.private_socket import prepare_socket
+from api.http.settings import listening
+from passgrid.problems import InvalidInput
 
 
 def main() -> None:
     """Serve until told to stop."""
-    socket = os.environ.get("PASSGRID_API_SOCKET")
-    if socket:
+    try:
+        place = listening(os.environ)
+    except InvalidInput as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from None
+    app = make_app(place.settings)
+    if place.socket:
         os.umask(0o077)
-        uvicorn.run(make_app(), uds=socket, log_level="warning")
+        prepare_socket(Path(place.socket))
+        uvicorn.run(app, uds=place.socket, log_level="warning", server_header=False)
     else:
-        host = os.environ.get("PASSGRID_API_HOST", "127.0.0.1")
-        uvicorn.run(make_app(), host=host, port=int(os.environ.get("PASSGRID_API_PORT", "8400")), log_level="info")
+        uvicorn.run(app, host=place.host, port=place.port, log_level="info", server_header=False)
 
 
 if __name__ == "__main__":

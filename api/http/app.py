@@ -6,12 +6,13 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 
-from api.http import attempts, health, reports, runs
+from api.http import attempts, audit, description, health, metrics, reports, runs, suites, tokens
+from api.http.entrance import Entrance
+from api.http.problems import REFUSALS, add_handlers
+from api.http.settings import HttpSettings
 from passgrid.harness import installed_harness
-from passgrid.problems import InvalidInput
 from passgrid.warehouse.engine import make_engine
 
 
@@ -24,25 +25,25 @@ async def _connected(app: FastAPI) -> AsyncGenerator[None]:
         app.state.engine.dispose()
 
 
-def make_app() -> FastAPI:
-    """The application; it finds its database in PASSGRID_DATABASE_URL when it starts."""
+def make_app(settings: HttpSettings | None = None) -> FastAPI:
+    """The application; it finds its database in PASSGRID_DATABASE_URL when it starts.
+
+    Without settings every caller needs a token.
+    """
+    settings = settings or HttpSettings()
     app = FastAPI(
         title="Passgrid",
         version=installed_harness().passgrid,
         summary="Submit matrices, follow runs, read what they say.",
         lifespan=_connected,
+        # FastAPI would serve these to everybody, and its pages load programs from elsewhere.
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
     )
-    for part in (runs, reports, attempts, health):
-        app.include_router(part.router)
-    app.add_exception_handler(InvalidInput, _invalid)
-    app.add_exception_handler(LookupError, _missing)
+    for part in (runs, reports, attempts, tokens, audit, description, health, metrics):
+        app.include_router(part.router, max_body_size=settings.max_body, responses=REFUSALS)
+    app.include_router(suites.router, max_body_size=settings.max_upload, responses=REFUSALS)
+    app.add_middleware(Entrance, settings=settings)
+    add_handlers(app)
     return app
-
-
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    problems = error.problems if isinstance(error, InvalidInput) else ()
-    return JSONResponse({"problems": [str(problem) for problem in problems]}, status_code=422)
-
-
-async def _missing(request: Request, error: Exception) -> JSONResponse:
-    return JSONResponse({"problems": [str(error.args[0] if error.args else error)]}, status_code=404)

@@ -7,9 +7,13 @@ from typing import Any
 from fastapi import APIRouter
 
 from api.http.database import Connection, RunId
+from api.http.roles import GuardedRoute, needs
+from passgrid.access import Role
 from passgrid.warehouse.reading import attempt_details, list_attempts, transcript
 
-router = APIRouter(prefix="/runs/{run}/attempts", tags=["attempts"])
+router = APIRouter(
+    prefix="/runs/{run}/attempts", tags=["attempts"], route_class=GuardedRoute, dependencies=[needs(Role.READ)]
+)
 
 
 @router.get("")

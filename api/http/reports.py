@@ -7,10 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from api.http.database import Connection
+from api.http.roles import GuardedRoute, needs
 from api.reading import read_report
+from passgrid.access import Role
 from passgrid.report.document import report_document
 
-router = APIRouter(tags=["reports"])
+router = APIRouter(tags=["reports"], route_class=GuardedRoute, dependencies=[needs(Role.READ)])
 
 
 @router.get("/report")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import Request as HttpRequest
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from api.http.auditing import note
 from api.http.database import Connection, Engine, RunId
-from api.submission import plan_request
+from api.http.roles import GuardedRoute, needs
+from api.suites import plan_named
+from passgrid.access import Role
 from passgrid.problems import InvalidInput, Problem
 from passgrid.request import Request, request_of
 from passgrid.warehouse import control
@@ -18,7 +22,17 @@ from passgrid.warehouse.progress import RunProgress, list_runs, run_progress
 from passgrid.warehouse.submission import reusable, submit
 from passgrid.warehouse.summary import run_summary
 
-router = APIRouter(prefix="/runs", tags=["runs"])
+router = APIRouter(prefix="/runs", tags=["runs"], route_class=GuardedRoute, dependencies=[needs(Role.READ)])
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("holds a NUL character, which no name has")
+    return text
+
+
+Text = Annotated[str, Field(max_length=500), AfterValidator(_without_nul)]
+Texts = Annotated[list[Text], Field(max_length=1000)]
 
 
 class Submission(BaseModel):
@@ -26,21 +40,21 @@ class Submission(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    suites: list[str] = Field(min_length=1, max_length=100)
-    models: list[str] = Field(min_length=1, max_length=100)
+    suites: list[Text] = Field(min_length=1, max_length=100)
+    models: list[Text] = Field(min_length=1, max_length=100)
     k: int = Field(ge=1, le=100_000)
-    mode: str = "replay"
-    scenarios: list[str] = []
-    prompts: list[str] = []
-    tags: list[str] = []
-    limit: int | None = None
-    label: str = "default"
+    mode: Text = "replay"
+    scenarios: Texts = []
+    prompts: Texts = []
+    tags: Texts = []
+    limit: int | None = Field(default=None, ge=1, le=1_000_000)
+    label: Text = "default"
     priority: int = Field(default=0, ge=-1_000_000, le=1_000_000)
 
     def to_request(self) -> Request:
         """As the command line would make it. Raises `InvalidInput` for a suite given by path."""
         problems = [
-            Problem(f"suites: {name!r}", "is not the name of a suite", "name a suite of the server's library")
+            Problem(f"suites: {name!r}", "is not the name of a suite", "GET /suites lists them")
             for name in self.suites
             if len(PurePosixPath(name).parts) != 1 or name.startswith(".") or "\0" in name
         ]
@@ -49,15 +63,17 @@ class Submission(BaseModel):
         return request_of(self.model_dump())
 
 
-@router.post("", status_code=201)
-def submit_run(submission: Submission, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
+@router.post("", status_code=201, dependencies=[needs(Role.SUBMIT)])
+def submit_run(submission: Submission, request: HttpRequest, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
     """Check a matrix and write it. The same one again is the same run; a larger k adds what is missing."""
-    plan = plan_request(submission.to_request(), named_only=True)
+    plan = plan_named(engine, submission.to_request())
+    note(request, run=plan.run_id, dry_run=dry_run)
     if dry_run:
         with engine.connect() as connection:
             there = reusable(connection, plan)
         return {"run": plan.run_id, "wanted": plan.wanted, "reused": there, "new_attempts": plan.wanted - there}
     submitted = submit(engine, plan)
+    note(request, new_attempts=submitted.new_attempts)
     with engine.connect() as connection:
         return run_summary(connection, submitted.run_id).to_json(new_attempts=submitted.new_attempts)
 
@@ -88,13 +104,17 @@ def progress_document(progress: RunProgress) -> dict[str, Any]:
     }
 
 
-@router.post("/{run}/cancel")
-def cancel_run(run_id: RunId, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
+@router.post("/{run}/cancel", dependencies=[needs(Role.SUBMIT)])
+def cancel_run(run_id: RunId, request: HttpRequest, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
     """Take what is queued out of the queue."""
-    return asdict(control.cancel(engine, run_id, dry_run=dry_run))
+    done = asdict(control.cancel(engine, run_id, dry_run=dry_run))
+    note(request, run=run_id, dry_run=dry_run, attempts=done["attempts"])
+    return done
 
 
-@router.post("/{run}/resume")
-def resume_run(run_id: RunId, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
+@router.post("/{run}/resume", dependencies=[needs(Role.SUBMIT)])
+def resume_run(run_id: RunId, request: HttpRequest, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
     """Queue again what was cancelled or ended in an infrastructure error."""
-    return asdict(control.resume(engine, run_id, dry_run=dry_run))
+    done = asdict(control.resume(engine, run_id, dry_run=dry_run))
+    note(request, run=run_id, dry_run=dry_run, attempts=done["attempts"])
+    return done

@@ -8,7 +8,10 @@ from api.stack.errors import StackError
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one subject; `remedy` is empty when all is well."""
+    """What was found about one subject.
+
+    `remedy` is empty when all is well. One that is `ok` and has a remedy is worth knowing, and may be meant.
+    """
 
     subject: str
     ok: bool

@@ -9,6 +9,7 @@ from api.stack.home import Home
 from api.stack.reachable import broker_version, postgres_version
 from api.stack.schema import schema_revisions
 from api.stack.status import ServiceStatus, StackStatus, stack_status
+from api.stack.stuck_work import work_findings
 from api.stack.versions import installed_versions
 
 _MANY_RESTARTS = 3
@@ -27,6 +28,7 @@ def stack_findings(home: Home) -> Iterator[Finding]:
                 ("schema", partial(_schema, addresses)),
             )
         )
+        yield from work_findings(addresses)
     yield from examine_all((service.name, partial(_service, home, service)) for service in status.services)
 
 

@@ -20,9 +20,10 @@ from pydantic_ai.messages import (
 )
 
 from passgrid.cassettes.format import COMPLETED_ENDING, LIMIT_ENDING, Step
-from passgrid.messages import call_arguments, library_kind, plain_content, storable_text, user_content
+from passgrid.messages import call_arguments, library_kind, plain_content, user_content
 from passgrid.meter import Meter
 from passgrid.outcome import Outcome, OutcomeKind
+from passgrid.storable import storable_text
 from passgrid.transcript import ModelCallRecord, ToolCallRecord
 
 

@@ -14,7 +14,8 @@ from pydantic_ai import ModelRetry, RunContext
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
-from passgrid.failures import SERVER_LOST, ServerLost, failure_kind
+from passgrid.failure_kinds import SERVER_LOST
+from passgrid.failures import ServerLost, failure_kind
 from passgrid.json_values import is_object
 from passgrid.scenario import HttpServer, StdioServer
 from passgrid.tools.way import OfferedTool

@@ -12,6 +12,9 @@ from passgrid.warehouse.copying import copy_rows
 
 LEVEL = 3
 
+BLOBS_LOCK = 7071970
+"""Key of the advisory lock that is shared by all who store blobs, and taken alone to delete some."""
+
 
 def compress(data: bytes) -> bytes:
     """zstd, as blobs and transcripts are stored."""
@@ -31,7 +34,11 @@ def missing(connection: sa.Connection, hashes: Iterable[str]) -> set[str]:
 
 
 def store(connection: sa.Connection, blobs: Mapping[str, bytes]) -> None:
-    """Store what is not there yet, in the caller's transaction; two may store the same blob at once."""
+    """Store what is not there yet, in the caller's transaction; two may store the same blob at once.
+
+    Until that transaction ends no blob is deleted (`blob_sweep`): also what was there already stays.
+    """
+    connection.execute(sa.text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": BLOBS_LOCK})
     new = missing(connection, blobs)
     if not new:
         return

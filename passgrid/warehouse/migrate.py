@@ -72,3 +72,8 @@ def head_revision() -> str:
     head = ScriptDirectory.from_config(_config()).get_current_head()
     assert head is not None, "there are migrations"
     return head
+
+
+def knows_revision(revision: str) -> bool:
+    """Whether this version can bring a database of this revision to its own."""
+    return revision in {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from passgrid.admission import ProviderRoom
-from passgrid.failures import AUTHENTICATION, RATE_LIMIT
+from passgrid.failure_kinds import AUTHENTICATION, RATE_LIMIT
 from passgrid.gate import ModelCall, Settlement, ToolCall
 
 FIRST_CONCURRENCY = 4

@@ -51,7 +51,9 @@ runs = sa.Table(
     sa.Column("run_id", sa.Text, primary_key=True, comment="Hash of the matrix without k, label and harness"),
     sa.Column("label", sa.Text, nullable=False),
     sa.Column("mode", sa.Text, nullable=False, comment="replay, sandbox, live or drift"),
-    sa.Column("state", sa.Text, nullable=False, comment="active, paused, stopped, cancelled or done"),
+    sa.Column(
+        "state", sa.Text, nullable=False, comment="active, paused, stopped, cancelled, done, or pruned: being deleted"
+    ),
     sa.Column("stop_reason", sa.Text, nullable=False, server_default="", comment="why it was stopped"),
     sa.Column("record", sa.Boolean, nullable=False, server_default=sa.false(), comment="attempts become cassettes"),
     sa.Column("k", sa.Integer, nullable=False, comment="the largest k submitted"),
@@ -142,6 +144,7 @@ attempts = sa.Table(
         postgresql_where=sa.text("state = 'queued'"),
     ),
     sa.Index("attempts_leases", "lease_until", postgresql_where=sa.text("state = 'running'")),
+    sa.Index("attempts_finished", "finished_at", postgresql_where=sa.text("state = 'done'")),
 )
 
 tries = sa.Table(
@@ -237,6 +240,7 @@ intents = sa.Table(
     sa.Column("cost_source", sa.Text),
     sa.Index("intents_window", "provider", "started_at", postgresql_where=sa.text("provider IS NOT NULL")),
     sa.Index("intents_open", "provider", postgresql_where=sa.text("provider IS NOT NULL AND settled_at IS NULL")),
+    sa.Index("intents_unsettled", "attempt_key", postgresql_where=sa.text("settled_at IS NULL")),
     comment="Live calls, written before they are made: an unsettled one counts as spent",
 )
 
@@ -267,4 +271,57 @@ tombstones = sa.Table(
     sa.Column("run_id", sa.Text, primary_key=True),
     _xid(),
     comment="Runs that were deleted, so that the export deletes them too",
+)
+
+api_tokens = sa.Table(
+    "api_tokens",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True, comment="the public part of the token"),
+    sa.Column("name", sa.Text, nullable=False, unique=True, comment="never given again, so that the audit is clear"),
+    sa.Column("role", sa.Text, nullable=False, comment="read, submit, author or admin"),
+    sa.Column("secret_hash", sa.Text, nullable=False, comment="SHA-256; the secret itself is kept nowhere"),
+    _now("created_at"),
+    sa.Column("last_used_at", sa.DateTime(timezone=True), comment="to the minute; null: never"),
+    sa.Column("expires_at", sa.DateTime(timezone=True), comment="null: never"),
+    sa.Column("revoked_at", sa.DateTime(timezone=True), comment="null: in force"),
+    comment="Who may use the HTTP API over TCP",
+)
+
+suites = sa.Table(
+    "suites",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("version", sa.Text, nullable=False, comment="hash of the manifest"),
+    sa.Column("manifest", JSONB, nullable=False, comment="blob of each file by path, recordings included"),
+    sa.Column("uploaded_by", sa.Text, nullable=False),
+    _now("uploaded_at"),
+    comment="Suites brought in over the HTTP API; a new upload replaces the one before",
+)
+
+audit = sa.Table(
+    "audit",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    _now("at"),
+    sa.Column("actor", sa.Text, comment="name of the token, or local; null: nobody that is known"),
+    sa.Column("action", sa.Text, nullable=False, comment="method and route, or the command"),
+    sa.Column("subject", sa.Text, nullable=False, comment="the path as it was asked for, or what the command named"),
+    sa.Column("detail", JSONB, nullable=False, server_default=sa.text("'{}'::jsonb"), comment="what came of it"),
+    sa.Column("outcome", sa.Text, nullable=False, server_default="begun", comment="begun, done, refused or failed"),
+    sa.Column("status", sa.Integer, comment="of the HTTP answer"),
+    comment="Everything that was asked to change something; what stays begun was lost with its process",
+)
+
+heartbeats = sa.Table(
+    "heartbeats",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True, comment="kind@host:pid"),
+    sa.Column("kind", sa.Text, nullable=False, comment="scheduler, replay or live"),
+    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("pid", sa.Integer, nullable=False),
+    _now("started_at"),
+    sa.Column(
+        "at", sa.DateTime(timezone=True), nullable=False, server_default=sa.text("now()"), comment="the last one"
+    ),
+    comment="Processes that say they are there; whether they do anything, attempts say",
 )

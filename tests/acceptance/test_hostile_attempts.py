@@ -47,7 +47,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     """Every attempt of such a run, by scenario."""
     folder = tmp_path_factory.mktemp("hostile")
     limits = {"limits": {"seconds": 4}}
-    scenarios = {name: limits for name in ("abort", "hog", "spin", "swallow")}
+    scenarios = dict.fromkeys(("abort", "hog", "spin", "swallow"), limits)
     suite = write_scripted_suite(
         folder, "hostile", POLICIES, {**{f"healthy-{i:02d}": {} for i in range(HEALTHY)}, **scenarios}
     )

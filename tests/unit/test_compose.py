@@ -107,7 +107,7 @@ def test_secrets_come_from_the_environment_and_have_no_default() -> None:
 
 
 def test_the_dashboard_knows_no_database() -> None:
-    assert SERVICES["dashboard"]["environment"].keys() == {"PASSGRID_API_URL"}
+    assert SERVICES["dashboard"]["environment"].keys() == {"PASSGRID_API_URL", "PASSGRID_API_TOKEN"}
     (volume,) = SERVICES["dashboard"]["volumes"]
     assert volume.endswith(":ro")
 

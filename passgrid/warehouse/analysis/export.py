@@ -2,7 +2,7 @@
 
 What changed is found by transaction ids (design 3.6): every write sets `xid`; an export reads from the last watermark
 up to the oldest transaction that is still open, so that a slow writer delays rows and loses none. The watermark belongs
-to one cluster: after a restore into another, everything is read anew.
+to one cluster, one history of it and one table of runs: after a restore of any kind everything is read anew.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def _export(source: Any, folder: Path) -> Exported:
         if not changes.since:
             _make_tables(target)
         counts = {table.name: _move(source, target, table, changes) for table in TABLES}
-        _bury(source, target, folder, changes)
+        if changes.since:
+            _bury(source, target, folder, changes)
         parts = _write_transcripts(source, folder, changes)
         target.execute("DELETE FROM exports")
         target.execute(
@@ -108,16 +109,22 @@ def _anything_changed(source: Any, changes: _Range) -> bool:
 def _changes(source: Any, before: Path | None) -> _Range:
     with source.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        cursor.execute(
-            "SELECT cast(system_identifier AS text), "
-            "cast(cast(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) FROM pg_control_system()"
-        )
+        cursor.execute(_WHERE_AND_WHEN)
         cluster, until = cursor.fetchone()
-    return _Range(cluster, _watermark(before, cluster), until)
+    return _Range(cluster, _watermark(before, cluster, until), until)
 
 
-def _watermark(before: Path | None, cluster: str) -> int:
-    """Where the last export ended; 0 when everything has to be read."""
+# A dump that is restored makes a new table, with a number of its own; a server that goes back in time, or takes over
+# from another, has a new timeline.
+_WHERE_AND_WHEN = """
+SELECT concat_ws('/', system_identifier, timeline_id, cast(cast('runs' AS regclass) AS oid)),
+    cast(cast(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)
+FROM pg_control_system(), pg_control_checkpoint()
+"""
+
+
+def _watermark(before: Path | None, cluster: str, until: int) -> int:
+    """Where the last export ended; 0 when everything has to be read, as where that is beyond what there is now."""
     if before is None:
         return 0
     try:
@@ -125,7 +132,7 @@ def _watermark(before: Path | None, cluster: str) -> int:
             row = file.execute("SELECT version, cluster, watermark FROM exports").fetchone()
     except duckdb.Error:
         return 0
-    return row[2] if row is not None and row[:2] == (VERSION, cluster) else 0
+    return row[2] if row is not None and row[:2] == (VERSION, cluster) and row[2] <= until else 0
 
 
 def _make_tables(target: duckdb.DuckDBPyConnection) -> None:
@@ -157,25 +164,34 @@ def _move(source: Any, target: duckdb.DuckDBPyConnection, table: Table, changes:
 
 def _bury(source: Any, target: duckdb.DuckDBPyConnection, folder: Path, changes: _Range) -> None:
     """Delete what was deleted in Postgres."""
-    with source.cursor() as cursor:
-        cursor.execute(
-            "SELECT run_id FROM tombstones t WHERE t.xid >= cast(cast($1 AS text) AS xid8) "
-            "AND t.xid < cast(cast($2 AS text) AS xid8) "
-            "AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = t.run_id)",
-            changes.parameters,
+    for run_id in _column(source, _BURIED_SQL, *changes.parameters):
+        # A run that was submitted again has other attempts; one that is being pruned has some of them left.
+        there = _column(source, "SELECT key FROM attempts WHERE run_id = $1", run_id)
+        target.execute(
+            "CREATE OR REPLACE TEMP TABLE gone AS SELECT attempt_key FROM attempts "
+            "WHERE run_id = ? AND attempt_key NOT IN (SELECT unnest(cast(? AS BIGINT[])))",
+            [run_id, there],
         )
-        gone = [row[0] for row in cursor.fetchall()]
-    for run_id in gone:
         for table in TABLES:
-            if table.key == "attempt_key" and table is not ATTEMPTS:
+            if table.key == ATTEMPTS.key:
                 target.execute(
-                    f"DELETE FROM {table.name} WHERE attempt_key IN "  # noqa: S608
-                    "(SELECT attempt_key FROM attempts WHERE run_id = ?)",
-                    [run_id],
+                    f"DELETE FROM {table.name} WHERE attempt_key IN (SELECT attempt_key FROM gone)"  # noqa: S608
                 )
-        target.execute("DELETE FROM attempts WHERE run_id = ?", [run_id])
-        target.execute("DELETE FROM runs WHERE run_id = ?", [run_id])
-        shutil.rmtree(folder / TRANSCRIPTS / run_id, ignore_errors=True)
+        if not _column(source, "SELECT run_id FROM runs WHERE run_id = $1", run_id):
+            target.execute("DELETE FROM runs WHERE run_id = ?", [run_id])
+            shutil.rmtree(folder / TRANSCRIPTS / run_id, ignore_errors=True)
+    target.execute("DROP TABLE IF EXISTS gone")
+
+
+_BURIED_SQL = (
+    "SELECT run_id FROM tombstones WHERE xid >= cast(cast($1 AS text) AS xid8) AND xid < cast(cast($2 AS text) AS xid8)"
+)
+
+
+def _column(source: Any, query: str, *parameters: str) -> list[Any]:
+    with source.cursor() as cursor:
+        cursor.execute(query, parameters)
+        return [row[0] for row in cursor.fetchall()]
 
 
 def _write_transcripts(source: Any, folder: Path, changes: _Range) -> int:

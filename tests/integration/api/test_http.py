@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
 from api.http.app import make_app
+from api.http.settings import HttpSettings
 from tests.integration.runs import claimed, finish, plan, submitted
 
 
@@ -18,7 +19,7 @@ def client(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PASSGRID_DATABASE_URL", database_url)
     monkeypatch.setenv("PASSGRID_LIBRARY", str(tmp_path))
     plan(tmp_path)
-    with TestClient(make_app()) as made:
+    with TestClient(make_app(HttpSettings(local=True))) as made:
         yield made
 
 

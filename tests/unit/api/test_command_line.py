@@ -9,7 +9,7 @@ from api.cli import main, submit
 
 COMMANDS = [
     "up", "down", "status", "doctor", "watch", "cancel", "resume", "report", "export", "dashboard", "import",
-    "validate", "schema",
+    "validate", "schema", "prune", "backup", "restore",
 ]  # fmt: skip
 """What there is in this version."""
 
@@ -25,6 +25,11 @@ def text_of(*arguments: str) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example(command: str) -> None:
     assert f"Example: passgrid {command}" in text_of(command)
+
+
+@pytest.mark.parametrize("command", ["create", "list", "revoke"])
+def test_every_command_for_tokens_has_an_example(command: str) -> None:
+    assert f"Example: passgrid token {command}" in text_of("token", command)
 
 
 def test_the_list_of_commands_is_complete() -> None:

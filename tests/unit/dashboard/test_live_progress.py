@@ -37,9 +37,12 @@ class Api:
     def __init__(self, folder: Path) -> None:
         self.answers: dict[str, tuple[int, Any]] = {"/runs": (200, LISTED), f"/runs/{RUN}": (200, PROGRESS)}
         answers = self.answers
+        self.authorizations: list[str | None] = []
+        seen = self.authorizations
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                seen.append(self.headers.get("Authorization"))
                 status, body = answers.get(self.path, (404, {}))
                 text = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
@@ -95,6 +98,7 @@ def test_active_runs_are_read_over_tcp_and_unix_sockets(api: Api, address: str) 
     ("answer", "why"),
     [
         ((500, None), "answered 500"),
+        ((401, {"problems": ["a token is needed"]}), "set PASSGRID_API_TOKEN to a token with the role read"),
         ((200, b"no json"), "not the one expected"),
         ((200, [{"no": "run"}]), "not the one expected"),
         ((200, 7), "not the one expected"),
@@ -104,6 +108,20 @@ def test_a_wrong_answer_says_so(api: Api, answer: tuple[int, Any], why: str) -> 
     api.answers["/runs"] = answer
     with pytest.raises(ApiUnreachable, match=why):
         active_runs(api.url)
+
+
+def test_a_token_is_shown_over_tcp_only(api: Api) -> None:
+    active_runs(api.url, "pg_x")
+    assert set(api.authorizations) == {"Bearer pg_x"}
+    api.authorizations.clear()
+    active_runs(api.unix_url, "pg_x")
+    assert set(api.authorizations) == {None}
+
+
+@pytest.mark.parametrize("token", ["ü", "\ud800", "a\nb"])
+def test_a_token_that_no_header_holds_says_so(api: Api, token: str) -> None:
+    with pytest.raises(ApiUnreachable):
+        active_runs(api.url, token)
 
 
 @pytest.mark.parametrize("url", ["", "http://127.0.0.1:9", "http+unix:///nowhere", "nonsense", "http://[bad"])

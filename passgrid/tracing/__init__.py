@@ -1,0 +1,1 @@
+"""OpenTelemetry traces of runs: what a span says (`spans`), and sending them off (`sending`)."""
