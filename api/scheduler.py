@@ -16,9 +16,12 @@ from sqlalchemy.exc import OperationalError
 
 from api.broker import QUEUES, Hints
 from api.provider_watch import ProviderWatch, provider_file
+from api.run_tracing import RunTraces
 from passgrid.log_lines import configure_logging
+from passgrid.tracing.sending import send_the_rest
 from passgrid.warehouse.claims import queued, reap
 from passgrid.warehouse.engine import make_engine
+from passgrid.warehouse.heartbeats import Heartbeat
 from passgrid.warehouse.progress import finish_runs
 from passgrid.warehouse.submission import WORK_CHANNEL
 
@@ -39,6 +42,8 @@ class Scheduler:
         self._engine = make_engine(database_url)
         self._hints = Hints(broker_url)
         self._listener = _Listener(database_url)
+        self._heartbeat = Heartbeat("scheduler")
+        self._traces = RunTraces()
         self._providers = ProviderWatch(self._engine, provider_file())
         self.stopping = False
 
@@ -69,6 +74,8 @@ class Scheduler:
                     self._hints.send(queue, max(0, wanted - self._hints.waiting(queue)))
             for run_id in finish_runs(connection):
                 log.info("run %s is done", run_id)
+            self._traces.look(connection)
+            self._heartbeat.beat_if_due(connection)
 
 
 class _Listener:
@@ -111,6 +118,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
     scheduler.run()
+    send_the_rest()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import uvloop
 
 from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
 from passgrid.attempt_order import AttemptOrder
+from passgrid.log_lines import log_context
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
 from passgrid.warehouse.claims import Claim, give_up, hand_back
 from passgrid.warehouse.results import Finished
@@ -83,7 +84,8 @@ class LiveAttempts:
         attempt = AttemptRun(order)
         self._running.begin(Running(claimed, attempt))
         ATTEMPT.set(claimed.key)
-        task = asyncio.run_coroutine_threadsafe(attempt.run(), self._loop)
+        with log_context(run=claimed.run_id, attempt=claimed.attempt_id, try_=claimed.fence):
+            task = asyncio.run_coroutine_threadsafe(attempt.run(), self._loop)
         self._tasks[claimed.key] = task
         try:
             result = task.result()

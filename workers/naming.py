@@ -8,5 +8,5 @@ import socket
 
 
 def incarnation() -> str:
-    """A name for one process in one of its lives: what it held is lost together, and a number may be used again."""
+    """A name for one process in one of its lives: its number may be used again."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 import uvloop
 
 from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
+from passgrid.log_lines import log_context
 from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.sealing import sealed
 from passgrid.warehouse.claims import Claim, claim, hand_back
@@ -99,7 +100,7 @@ class ReplayProcess:
         attempt = AttemptRun(order)
         self._running.begin(Running(claimed, attempt))
         try:
-            with sealed():
+            with sealed(), log_context(run=claimed.run_id, attempt=claimed.attempt_id, try_=claimed.fence):
                 return self._loop.run_until_complete(attempt.run())
         finally:
             if not self._running.end(claimed.key):

@@ -28,7 +28,7 @@ COMMENT ON COLUMN attempts.failures IS 'tries that failed, losses aside';
 ALTER TABLE attempts ADD COLUMN losses INTEGER DEFAULT '0' NOT NULL;
 COMMENT ON COLUMN attempts.losses IS 'tries whose worker was lost';
 ALTER TABLE attempts ADD COLUMN lone_losses INTEGER DEFAULT '0' NOT NULL;
-COMMENT ON COLUMN attempts.lone_losses IS 'of these, those it ran alone';
+COMMENT ON COLUMN attempts.lone_losses IS 'of these, those in a process of its own';
 ALTER TABLE attempts ADD COLUMN alone BOOLEAN DEFAULT false NOT NULL;
 COMMENT ON COLUMN attempts.alone IS 'runs in a process of its own';
 COMMENT ON COLUMN attempts.state IS 'queued, paused, running or done';

@@ -85,7 +85,7 @@ def claim(
     Args:
         connection: outside a transaction.
         queue: `replay` or `live`.
-        worker: who claims: one process in one of its lives, as its attempts are lost together.
+        worker: who claims: one process in one of its lives.
         most: at most so many.
         lease_s: seconds until the claim is void unless renewed.
         share: leave `1 - 1/share` of a small rest to others, so that all processes end at about the same time.
@@ -222,14 +222,11 @@ WITH again AS (
 SELECT key FROM again
 """)
 
-# A worker's attempts are lost together: whether a loss was shared is asked of everything it held.
+# Only what an attempt does to a process of its own is certainly its own doing.
 _REAP = sa.text("""
 WITH lost AS (
     SELECT key, fence, losses + 1 AS losses, worker,
-        lone_losses + CASE WHEN EXISTS (
-            SELECT 1 FROM attempts other WHERE other.state = 'running' AND other.worker = attempts.worker
-                AND other.key <> attempts.key
-        ) THEN 0 ELSE 1 END AS lone_losses
+        lone_losses + CASE WHEN alone THEN 1 ELSE 0 END AS lone_losses
     FROM attempts WHERE state = 'running' AND lease_until < clock_timestamp()
     FOR UPDATE SKIP LOCKED
 ), freed AS (
@@ -242,7 +239,7 @@ WITH lost AS (
         outcome_detail = CASE WHEN lost.lone_losses >= :most THEN 'worker_lost'
             WHEN runs.state = 'cancelled' THEN '' END,
         reason = CASE WHEN lost.lone_losses >= :most
-            THEN 'lost its worker ' || lost.losses || ' times, ' || lost.lone_losses || ' times with nothing beside it'
+            THEN 'lost its worker ' || lost.losses || ' times, ' || lost.lone_losses || ' times in a process of its own'
             WHEN runs.state = 'cancelled' THEN 'the run was cancelled' END,
         valid = CASE WHEN lost.lone_losses >= :most OR runs.state = 'cancelled' THEN false END,
         passed = CASE WHEN lost.lone_losses >= :most OR runs.state = 'cancelled' THEN false END,

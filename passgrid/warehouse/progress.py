@@ -150,7 +150,8 @@ def find_run(connection: sa.Connection, reference: str) -> str:
     """
     rows = connection.execute(
         sa.text(
-            "SELECT run_id, run_id LIKE :start AS by_id FROM runs WHERE run_id LIKE :start OR label = :label "
+            "SELECT run_id, run_id LIKE :start AS by_id FROM runs "
+            "WHERE (run_id LIKE :start OR label = :label) AND state <> 'pruned' "
             "ORDER BY created_at DESC"
         ),
         {"start": _escaped(reference) + "%" if len(reference) >= 4 else "", "label": reference},

@@ -18,7 +18,7 @@ FIRST_CONCURRENCY = 4
 """Requests at once before anything is known: a wrong key is noticed before it was used often."""
 DEFAULT_CONCURRENCY = 64
 """Most requests at once where the providers file says nothing."""
-MINUTE_SECONDS = 60.2
+MINUTE_SECONDS = 60.5
 """A minute and the time a request may spend on its way."""
 PAUSE_SECONDS = 1.0
 """After a rate limit that does not say how long to wait."""

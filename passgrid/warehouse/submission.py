@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from passgrid.matrix import Attempt
 from passgrid.plan import Plan
 from passgrid.problems import InvalidInput, Problem
-from passgrid.warehouse import blobs
+from passgrid.warehouse import blobs, pruning
 from passgrid.warehouse.copying import copy_rows
 
 WORK_CHANNEL = "passgrid_work"
@@ -46,6 +46,7 @@ def submit(engine: sa.Engine, plan: Plan) -> Submitted:
     """
     with engine.begin() as connection:
         _write_run(connection, plan)
+        pruning.rescue(connection, plan.run_id)
         cell_keys = _write_cells(connection, plan)
         blobs.store(connection, plan.blobs)
         new = _write_attempts(connection, plan, cell_keys)

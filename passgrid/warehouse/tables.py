@@ -109,7 +109,9 @@ attempts = sa.Table(
     sa.Column("stop_reason", sa.Text, comment="why a running one is to end before its next call"),
     sa.Column("failures", sa.Integer, nullable=False, server_default="0", comment="tries that failed, losses aside"),
     sa.Column("losses", sa.Integer, nullable=False, server_default="0", comment="tries whose worker was lost"),
-    sa.Column("lone_losses", sa.Integer, nullable=False, server_default="0", comment="of these, those it ran alone"),
+    sa.Column(
+        "lone_losses", sa.Integer, nullable=False, server_default="0", comment="of these, those in a process of its own"
+    ),
     sa.Column("alone", sa.Boolean, nullable=False, server_default=sa.false(), comment="runs in a process of its own"),
     sa.Column("fence", sa.Integer, nullable=False, server_default="0", comment="grows with every claim"),
     sa.Column("worker", sa.Text),

@@ -86,8 +86,6 @@ def _document(model: str, answer: Reply) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 1_790_000_000,
         "model": model,
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": answer.message}, "finish_reason": "stop"}
-        ],
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": answer.message}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": used, "completion_tokens": given, "total_tokens": used + given},
     }
