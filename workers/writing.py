@@ -12,10 +12,9 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from passgrid.failure_kinds import AUTHENTICATION, RETRIED
+from passgrid.failure_kinds import RETRIED
 from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.warehouse.claims import FailedTry, try_again
-from passgrid.warehouse.refused_arms import stop_refused_arms
 from passgrid.warehouse.results import Finished, write_results
 from workers.tracing import trace_results
 
@@ -51,9 +50,6 @@ def write_batch(engine: sa.Engine, finished: Sequence[Finished]) -> None:
 
 def _write(engine: sa.Engine, finished: Sequence[Finished]) -> None:
     accepted = _persistently(engine, lambda connection: write_results(connection, finished))
-    refused = {one.claim.run_id for one in finished if one.result.outcome.detail == AUTHENTICATION}
-    if refused:
-        _persistently(engine, lambda connection: stop_refused_arms(connection, refused))
     trace_results(engine, [one for one in finished if one.claim.key in accepted])
     for one in finished:
         if one.claim.key not in accepted:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from api.http import attempts, audit, description, health, metrics, reports, runs, suites, tokens
+from api.http import attempts, audit, control, description, health, metrics, reports, runs, suites, tokens
 from api.http.entrance import Entrance
 from api.http.problems import REFUSALS, add_handlers
 from api.http.settings import HttpSettings
@@ -41,7 +41,7 @@ def make_app(settings: HttpSettings | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    for part in (runs, reports, attempts, tokens, audit, description, health, metrics):
+    for part in (runs, control, reports, attempts, tokens, audit, description, health, metrics):
         app.include_router(part.router, max_body_size=settings.max_body, responses=REFUSALS)
     app.include_router(suites.router, max_body_size=settings.max_upload, responses=REFUSALS)
     app.add_middleware(Entrance, settings=settings)

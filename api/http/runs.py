@@ -1,4 +1,4 @@
-"""Submit, list, follow, cancel and resume runs."""
+"""Submit, list and follow runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from api.suites import plan_named
 from passgrid.access import Role
 from passgrid.problems import InvalidInput, Problem
 from passgrid.request import Request, request_of
-from passgrid.warehouse import control
 from passgrid.warehouse.progress import RunProgress, list_runs, run_progress
 from passgrid.warehouse.submission import reusable, submit
 from passgrid.warehouse.summary import run_summary
@@ -50,6 +49,9 @@ class Submission(BaseModel):
     limit: int | None = Field(default=None, ge=1, le=1_000_000)
     label: Text = "default"
     priority: int = Field(default=0, ge=-1_000_000, le=1_000_000)
+    max_tries: int = Field(default=3, ge=0, le=1000)
+    budget: float | None = Field(default=None, gt=0, le=1e9, description="US dollars.")
+    allow_unpriced: bool = False
 
     def to_request(self) -> Request:
         """As the command line would make it. Raises `InvalidInput` for a suite given by path."""
@@ -97,24 +99,11 @@ def progress_document(progress: RunProgress) -> dict[str, Any]:
         "label": progress.label,
         "mode": progress.mode,
         "state": progress.state,
+        "stop_reason": progress.stop_reason,
+        "budget_usd": progress.budget_usd,
+        "spent_usd": progress.spent_usd,
         "wanted": progress.wanted,
         "done": progress.done,
         "arms": [asdict(arm) for arm in progress.arms],
         "reasons": [{"reason": reason, "count": count} for reason, count in progress.reasons],
     }
-
-
-@router.post("/{run}/cancel", dependencies=[needs(Role.SUBMIT)])
-def cancel_run(run_id: RunId, request: HttpRequest, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
-    """Take what is queued out of the queue."""
-    done = asdict(control.cancel(engine, run_id, dry_run=dry_run))
-    note(request, run=run_id, dry_run=dry_run, attempts=done["attempts"])
-    return done
-
-
-@router.post("/{run}/resume", dependencies=[needs(Role.SUBMIT)])
-def resume_run(run_id: RunId, request: HttpRequest, engine: Engine, dry_run: bool = False) -> dict[str, Any]:
-    """Queue again what was cancelled or ended in an infrastructure error."""
-    done = asdict(control.resume(engine, run_id, dry_run=dry_run))
-    note(request, run=run_id, dry_run=dry_run, attempts=done["attempts"])
-    return done

@@ -6,6 +6,7 @@ A request holds its slot while its intent is open and its attempt's lease lives:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -41,6 +42,11 @@ SELECT providers.key, blocked_until > clock_timestamp() AS blocked, auth_failure
     (SELECT count(*) FROM intents JOIN attempts ON attempts.key = attempt_key AND attempts.fence = intents.fence
         WHERE provider = providers.key AND settled_at IS NULL AND status IS NULL
         AND attempts.state = 'running' AND lease_until > clock_timestamp()) AS under_way,
+    CASE WHEN auth_failures > 0 THEN (
+        SELECT count(*) FROM attempts JOIN intents ON attempt_key = attempts.key AND intents.fence = attempts.fence
+        WHERE attempts.state = 'running' AND lease_until > clock_timestamp()
+            AND provider = providers.key AND status = :refused
+    ) ELSE 0 END AS refused,
     minute.requests, minute.tokens
 FROM providers LEFT JOIN provider_limits ON provider_limits.provider = split_part(providers.key, ':', 1)
 CROSS JOIN LATERAL (
@@ -56,18 +62,21 @@ def rooms(connection: sa.Connection, keys: Collection[str]) -> dict[str, Provide
     """What each account has room for now."""
     if not keys:
         return {}
-    rows = connection.execute(_ROOMS, {"keys": list(keys), "most": DEFAULT_CONCURRENCY, "minute": MINUTE_SECONDS})
+    rows = connection.execute(
+        _ROOMS, {"keys": list(keys), "most": DEFAULT_CONCURRENCY, "minute": MINUTE_SECONDS, "refused": AUTHENTICATION}
+    )
     found = [dict[str, Any](row) for row in rows.mappings()]
     return {facts["key"]: _room(facts) for facts in found}
 
 
 def _room(facts: Mapping[str, Any]) -> ProviderRoom:
-    # After a refused key one request at a time finds out whether the next is refused too.
+    # After a refused key one request at a time finds out whether the next is refused too, once it is written that the
+    # attempts before it were: then their arm may be stopped.
     concurrency = 1 if facts["auth_failures"] else int(facts["concurrency"])
     requests, tokens = facts["requests_per_minute"], facts["tokens_per_minute"]
     return ProviderRoom(
         blocked=bool(facts["blocked"]),
-        slots=concurrency - facts["under_way"],
+        slots=concurrency - facts["under_way"] - facts["refused"],
         requests=None if requests is None else requests - facts["requests"],
         tokens=None if tokens is None else int(tokens - facts["tokens"]),
     )
@@ -123,6 +132,51 @@ def _most(connection: sa.Connection, key: str) -> int:
         {"provider": key.partition(":")[0]},
     ).scalar_one_or_none()
     return configured or DEFAULT_CONCURRENCY
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderUse:
+    """One account of a provider: its limits, and what is used of them."""
+
+    key: str
+    concurrency: float
+    """Requests at once, as adapted."""
+    most: int | None
+    """Requests at once, as configured; None: the default."""
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    under_way: int
+    requests: int
+    """Of the last minute."""
+    tokens: int
+    blocked_s: float
+    """Seconds the provider still asks to wait."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As `passgrid providers --json` prints it."""
+        return asdict(self)
+
+
+def provider_use(connection: sa.Connection) -> list[ProviderUse]:
+    """Every account that was ever asked, and every provider that is limited."""
+    rows = connection.execute(_USE, {"first": FIRST_CONCURRENCY})
+    return [ProviderUse(*row) for row in rows]
+
+
+_USE = sa.text("""
+SELECT coalesce(providers.key, provider_limits.provider), coalesce(providers.concurrency, :first)::float8,
+    provider_limits.concurrency, requests_per_minute, tokens_per_minute,
+    (SELECT count(*) FROM intents JOIN attempts ON attempts.key = attempt_key AND attempts.fence = intents.fence
+        WHERE provider = providers.key AND settled_at IS NULL AND status IS NULL
+        AND attempts.state = 'running' AND lease_until > clock_timestamp()),
+    minute.requests, minute.tokens::bigint,
+    greatest(0, coalesce(extract(epoch FROM blocked_until - clock_timestamp()), 0))::float8
+FROM providers FULL JOIN provider_limits ON provider_limits.provider = split_part(providers.key, ':', 1)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS requests, coalesce(sum(tokens), 0) AS tokens FROM intents WHERE provider = providers.key
+    AND started_at > clock_timestamp() - interval '60 s'
+) minute ORDER BY 1
+""")
 
 
 def configure(engine: sa.Engine, limits: Mapping[str, Mapping[str, int | None]]) -> None:

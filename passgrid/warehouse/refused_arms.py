@@ -10,8 +10,19 @@ _AUTHENTICATION_ERRORS = 5
 """So many identical ones stop an arm: the key is wrong, and asking on changes nothing."""
 
 
+def hold_runs(connection: sa.Connection, runs: Iterable[str]) -> None:
+    """Before refused results of these runs are written: two who write at once would not count each other's."""
+    connection.execute(
+        sa.text("SELECT 1 FROM runs WHERE run_id = ANY(:runs) ORDER BY run_id FOR NO KEY UPDATE"),
+        {"runs": sorted(runs)},
+    )
+
+
 def stop_refused_arms(connection: sa.Connection, runs: Iterable[str]) -> None:
-    """Stop the arms of these runs whose attempts were refused for one and the same reason five times."""
+    """Stop the arms of these runs whose attempts were refused for one and the same reason five times.
+
+    In the transaction that writes the refused results: a request waits until those before it are known.
+    """
     for run_id in sorted(runs):
         arms = connection.execute(_REFUSED_ARMS, {"run": run_id, "most": _AUTHENTICATION_ERRORS}).all()
         for arm in arms:
@@ -21,7 +32,6 @@ def stop_refused_arms(connection: sa.Connection, runs: Iterable[str]) -> None:
             connection.execute(
                 sa.text("UPDATE runs SET stop_reason = :reason, xid = pg_current_xact_id() WHERE run_id = :run"), facts
             )
-    connection.commit()
 
 
 _REFUSED_ARMS = sa.text("""

@@ -12,12 +12,14 @@ import sqlalchemy as sa
 from passgrid.attempt import AttemptResult
 from passgrid.cassettes.format import write_cassette
 from passgrid.cassettes.payloads import packed
+from passgrid.failure_kinds import AUTHENTICATION
 from passgrid.identity import canonical_json, content_hash
 from passgrid.storable import storable
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.copying import copy_rows
 from passgrid.warehouse.intents import close_tries
+from passgrid.warehouse.refused_arms import hold_runs, stop_refused_arms
 
 RESULTS_CHANNEL = "passgrid_results"
 """Notified when results were written."""
@@ -66,6 +68,9 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
     """
     surfaces = {one.claim.key: canonical_json(storable(one.result.tools)) for one in finished}
     recordings = {one.claim.key: _recording_blobs(one) for one in finished if one.result.recording is not None}
+    refused = {one.claim.run_id for one in finished if one.result.outcome.detail == AUTHENTICATION}
+    if refused:
+        hold_runs(connection, refused)
     accepted = {row.key for row in connection.execute(_ACCEPT, _columns(finished, surfaces, recordings))}
     kept = [one for one in finished if one.claim.key in accepted]
     close_tries(connection, [(one.claim.key, one.claim.fence) for one in kept if one.claim.live])
@@ -74,6 +79,7 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
     blobs.store(connection, {content_hash(data): data for data in files})
     for table, columns, rows in _CHILDREN:
         copy_rows(connection, table, columns, (row for one in kept for row in rows(one)))
+    stop_refused_arms(connection, refused)
     connection.execute(sa.text(f"NOTIFY {RESULTS_CHANNEL}"))
     connection.commit()
     return accepted

@@ -9,7 +9,7 @@ from api.cli import main, submit
 
 COMMANDS = [
     "up", "down", "status", "doctor", "watch", "cancel", "resume", "report", "export", "dashboard", "import",
-    "validate", "schema", "prune", "backup", "restore",
+    "validate", "schema", "prune", "backup", "restore", "pause", "retry", "tune", "providers",
 ]  # fmt: skip
 """What there is in this version."""
 
