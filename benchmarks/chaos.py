@@ -160,6 +160,7 @@ def count(database_url: str, runs: list[str], calls: Path) -> dict[str, Any]:
     accounted = {one["scenario"]: one for one in ask(database_url, CALLS, runs)}
     return {
         **row,
+        "reasons": [f"{one['n']} x {one['reason']}" for one in ask(database_url, REASONS, runs)],
         "model_calls": sum(made.values()),
         "extra_model_calls": sum(made.values()) - sum(int(one["kept"] or 0) for one in accounted.values()),
         "unaccounted_model_calls": sum(
@@ -180,6 +181,11 @@ FROM attempts LEFT JOIN LATERAL (
     FROM tries WHERE attempt_key = attempts.key
 ) finished ON true
 WHERE run_id = ANY(:runs)
+"""
+
+REASONS = """
+SELECT outcome || ' ' || outcome_detail || ': ' || left(reason, 200) AS reason, count(*) AS n FROM attempts
+WHERE run_id = ANY(:runs) AND NOT passed GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5
 """
 
 CALLS = """
