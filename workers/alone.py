@@ -21,6 +21,8 @@ from workers.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 
+NOBODY_KNOWS = 255
+"""Exit code the library gives where the process that forked a child is gone."""
 MOST = 2
 """Such processes at once beside a shared one."""
 
@@ -60,14 +62,24 @@ class AloneRunner:
 
     def _run(self, claimed: Claim) -> None:
         child = self._context.Process(target=_run_alone, args=(self._settings, claimed), name="alone")
-        child.start()
-        self._children.add(child)
-        child.join()
-        self._children.discard(child)
-        if child.exitcode:
-            log.error("attempt %s ended its process with %s", claimed.attempt_id, child.exitcode)
-            with self._engine.connect() as connection:
-                give_up(connection, [claimed])
+        try:
+            child.start()
+            self._children.add(child)
+            child.join()
+        except (EOFError, OSError) as error:
+            self._hand_back(claimed, f"its process could not be started: {error}")
+            return
+        finally:
+            self._children.discard(child)
+        if not child.exitcode:
+            return
+        log.error("attempt %s ended its process with %s", claimed.attempt_id, child.exitcode)
+        with self._engine.connect() as connection:
+            give_up(connection, [claimed], its_own_doing=child.exitcode != NOBODY_KNOWS)
+
+    def _hand_back(self, claimed: Claim, reason: str) -> None:
+        with self._engine.connect() as connection:
+            hand_back(connection, [claimed], reason)
 
 
 def _run_alone(settings: WorkerSettings, claimed: Claim) -> None:
@@ -76,7 +88,7 @@ def _run_alone(settings: WorkerSettings, claimed: Claim) -> None:
 
     die_with_parent()
     limit_memory(settings.memory_mb, times=BACKSTOP)
-    engine = make_engine(settings.database_url)
+    engine = make_engine(settings.database_url, idle_s=settings.lease_s)
 
     def stop(number: int, frame: FrameType | None) -> None:
         with engine.connect() as connection:

@@ -139,7 +139,7 @@ class LiveAttempts:
         with self._engine.connect() as connection:
             if culprit is None:
                 # Nobody can be named: a loss, so that each runs alone when it happens again.
-                give_up(connection, claims)
+                give_up(connection, claims, its_own_doing=False)
             else:
                 hand_back(connection, [claimed for claimed in claims if claimed is not culprit.claim], reason)
                 hand_back(connection, [culprit.claim], reason, alone=True)

@@ -12,8 +12,10 @@ import sqlalchemy as sa
 from passgrid.warehouse.claims import (
     LONE_LOSSES_BEFORE_GIVING_UP,
     LOSSES_BEFORE_ALONE,
+    LOSSES_BEFORE_GIVING_UP,
     Claim,
     FailedTry,
+    claim,
     give_up,
     hand_back,
     reap,
@@ -46,8 +48,6 @@ def test_ten_workers_claim_every_attempt_once(engine: sa.Engine, tmp_path: Path)
 
 
 def test_a_small_rest_is_shared(engine: sa.Engine, tmp_path: Path) -> None:
-    from passgrid.warehouse.claims import claim
-
     submitted(engine, tmp_path, scenarios=4, k=5)
     sizes: list[int] = []
     with engine.connect() as connection:
@@ -123,11 +123,33 @@ def test_a_loss_shared_with_other_attempts_counts_for_none_of_them(engine: sa.En
         assert finish(engine, [key]) == {key.key}
 
 
+def test_a_live_attempt_is_given_up_only_for_what_its_own_process_did(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=1)
+    execute(engine, "UPDATE attempts SET queue = 'live', alone = true")
+    for own in (False, False, False, True, True, True):
+        with engine.connect() as connection:
+            claims = claim(connection, queue="live", worker="w", most=1, lease_s=60, alone=True)
+            give_up(connection, claims, its_own_doing=own)
+        assert reaped(engine) == 1
+    found = rows(engine, "SELECT state, outcome_detail, losses, lone_losses FROM attempts")
+    assert found == [("done", "worker_lost", 6, 3)]
+
+
+def test_a_run_completes_even_where_nobody_knows_who_is_at_fault(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=1)
+    execute(engine, "UPDATE attempts SET queue = 'live', alone = true, losses = :n", n=LOSSES_BEFORE_GIVING_UP - 1)
+    with engine.connect() as connection:
+        claims = claim(connection, queue="live", worker="w", most=1, lease_s=60, alone=True)
+        give_up(connection, claims, its_own_doing=False)
+    assert reaped(engine) == 1
+    assert value(engine, "SELECT outcome_detail FROM attempts") == "worker_lost"
+
+
 def test_a_process_known_to_be_dead_is_reaped_at_once(engine: sa.Engine, tmp_path: Path) -> None:
     submitted(engine, tmp_path, k=1)
     claims = claimed(engine, lease_s=600)
     with engine.connect() as connection:
-        give_up(connection, claims)
+        give_up(connection, claims, its_own_doing=False)
     assert reaped(engine) == 1
 
 
