@@ -25,17 +25,18 @@ from passgrid.models.metered import GatedModel, MeteredModel
 from passgrid.models.recorded import RecordedModel
 from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK, ScriptedModel
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
+from passgrid.redaction import Redactor
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
-from passgrid.tools.live import ToolNameConflict, live_tools
 from passgrid.tools.recorded import RecordedTools
-from passgrid.tools.way import UNLIMITED_RETRIES, ToolSource, ToolWay
+from passgrid.tools.way import UNLIMITED_RETRIES, NoTools, ToolNameConflict, ToolSource, ToolWay
 
 
 class AgentLoop:
     """The agent loop of one attempt."""
 
-    def __init__(self, order: AttemptOrder, meter: Meter, code: SuiteCode) -> None:
+    def __init__(self, order: AttemptOrder, meter: Meter, code: SuiteCode, redactor: Redactor) -> None:
         self._order = order
+        self._redactor = redactor
         self._meter = meter
         self._code = code
         self._way: ToolWay | None = None
@@ -87,7 +88,7 @@ class AgentLoop:
     async def _loop(self, folder: Path | None) -> None:
         model, recorded = self._model()
         async with self._source(folder) as source:
-            self._way = ToolWay(source, self._meter, self._order.scenario.tools, self._order.gate)
+            self._way = ToolWay(source, self._meter, self._order.scenario.tools, self._order.gate, self._redactor.value)
             agent: Agent[None, str] = Agent(
                 self._metered(model),
                 system_prompt=self._order.prompt.text or (),
@@ -132,8 +133,14 @@ class AgentLoop:
             if self._order.cassette is None:
                 raise BrokenCassette(f"no cassette for sample {self._order.sample}")
             yield RecordedTools(self._order.cassette)
+        elif not self._order.scenario.mcp_servers:
+            yield NoTools()
         else:
-            async with live_tools(self._order.scenario.mcp_servers, self._order.suite_folder, folder) as tools:
+            # The client of live servers takes seconds to import: only where there are any.
+            from passgrid.tools.live import live_tools
+
+            servers = self._order.scenario.mcp_servers
+            async with live_tools(servers, self._order.suite_folder, folder, self._redactor) as tools:
                 yield tools
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -10,15 +11,18 @@ from passgrid.agent_loop import AgentLoop
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette
 from passgrid.cassettes.recorder import recorded_ending, recorded_steps
+from passgrid.cassettes.redacting import redacted_cassette
 from passgrid.identity import value_hash
 from passgrid.matrix import Mode
 from passgrid.messages import transcript_of
 from passgrid.meter import Meter
 from passgrid.outcome import Outcome, OutcomeKind
+from passgrid.redaction import Redactor, secrets_of
 from passgrid.refused_calls import refused_calls
 from passgrid.scoring.checks import CheckResult, Evidence, all_required_passed, run_checks
 from passgrid.storable import storable
 from passgrid.suite_code import SuiteCode
+from passgrid.tools.declared import server_secrets
 from passgrid.tools.workspace import (
     WorkspaceFiles,
     fresh_workspace,
@@ -64,7 +68,8 @@ class AttemptRun:
         """Whether the agent is done, and its checks run."""
         self._meter = Meter(order.scenario.limits)
         self._code = SuiteCode(order.suite_files)
-        self._loop = AgentLoop(order, self._meter, self._code)
+        self._redactor = _redactor(order)
+        self._loop = AgentLoop(order, self._meter, self._code, self._redactor)
 
     async def run(self) -> AttemptResult:
         """See `run`, the function."""
@@ -81,11 +86,12 @@ class AttemptRun:
         self.checking = True
         checks = self._checks(result)
         recording = _recording(order, loop, self._meter, outcome, files) if order.record else None
-        return replace(result, outcome=_verdict(outcome, checks), checks=checks, recording=recording)
+        ended = replace(result, outcome=_verdict(outcome, checks), checks=checks, recording=recording)
+        return self._without_secrets(ended)
 
     def broken_off(self, outcome: Outcome) -> AttemptResult:
         """The result of an attempt that can only be ended from outside: what it has so far, and no verdicts."""
-        return self._result(outcome, None)
+        return self._without_secrets(self._result(outcome, None))
 
     def _result(self, outcome: Outcome, files: WorkspaceFiles | None) -> AttemptResult:
         meter, messages = self._meter, list(self._loop.messages)
@@ -99,6 +105,22 @@ class AttemptRun:
             tools=self._loop.offered(),
             files=files,
             duration_s=meter.now_ms() / 1000,
+        )
+
+    def _without_secrets(self, result: AttemptResult) -> AttemptResult:
+        """What leaves the process. A replay has none: its recording lost them before it was written."""
+        if self.order.mode is Mode.REPLAY:
+            return result
+        clean = self._redactor
+        return replace(
+            result,
+            outcome=replace(result.outcome, reason=clean.text(result.outcome.reason)),
+            messages=clean.value(result.messages),
+            tool_calls=tuple(_clean_call(call, clean) for call in result.tool_calls),
+            checks=tuple(replace(check, detail=clean.text(check.detail)) for check in result.checks),
+            tools=clean.value(result.tools),
+            files=None if result.files is None else result.files.without(clean.text),
+            recording=None if result.recording is None else redacted_cassette(result.recording, clean),
         )
 
     def _checks(self, result: AttemptResult) -> tuple[CheckResult, ...]:
@@ -118,6 +140,25 @@ async def run(order: AttemptOrder) -> AttemptResult:
     surrounding task cancels the attempt and is the only thing that gets out.
     """
     return await AttemptRun(order).run()
+
+
+def _redactor(order: AttemptOrder) -> Redactor:
+    """Knows the secrets of this process, and those the scenario gives its servers."""
+    if order.mode is Mode.REPLAY:
+        return _NO_SECRETS
+    return Redactor(secrets_of(os.environ) | server_secrets(order.scenario.mcp_servers))
+
+
+_NO_SECRETS = Redactor()
+
+
+def _clean_call(call: ToolCallRecord, clean: Redactor) -> ToolCallRecord:
+    return replace(
+        call,
+        arguments=clean.value(call.arguments),
+        result=clean.value(call.result),
+        error_text=None if call.error_text is None else clean.text(call.error_text),
+    )
 
 
 def unrunnable(error: Exception) -> AttemptResult:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import cast
 
 import anyio
 import httpx2
-from mcp import MCPError
 from pydantic_ai.exceptions import (
     AgentRunError,
     ModelAuthenticationError,
@@ -59,6 +59,8 @@ def failure_kind(error: BaseException) -> str:
         group = cast("BaseExceptionGroup[BaseException]", error)
         kinds = [failure_kind(one) for one in group.exceptions]
         return next((kind for kind in kinds if kind != UNEXPECTED), UNEXPECTED)
-    if isinstance(error, MCPError) and "closed" in str(error).lower():
+    # Imported by whoever raises it: on its own it takes a second.
+    mcp = sys.modules.get("mcp")
+    if mcp is not None and isinstance(error, mcp.MCPError) and "closed" in str(error).lower():
         return SERVER_LOST
     return next((kind for types, kind in _KINDS if isinstance(error, types)), UNEXPECTED)

@@ -89,8 +89,8 @@ class Child:
         _kill_group(process.pid)  # before reaping: until then nobody else can get this number
         code = process.wait()
         self.process = None
-        if time.monotonic() - self._started > _STABLE_AFTER:
-            self.deaths_in_a_row = 0
+        if time.monotonic() - self._started > _STABLE_AFTER or code == -signal.SIGKILL:
+            self.deaths_in_a_row = 0  # nobody kills itself like that: waiting longer would not help
         self._count_death()
         _log.warning("%s (process %d) ended with %d; starting it again", self.name, process.pid, code)
 

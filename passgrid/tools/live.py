@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+import tempfile
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TextIO, cast
 
 from fastmcp.client.transports import StdioTransport
 from pydantic_ai import ModelRetry, RunContext
@@ -17,18 +19,21 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from passgrid.failure_kinds import SERVER_LOST
 from passgrid.failures import ServerLost, failure_kind
 from passgrid.json_values import is_object
+from passgrid.redaction import Redactor
 from passgrid.scenario import HttpServer, StdioServer
-from passgrid.tools.way import OfferedTool
+from passgrid.tools.declared import filled
+from passgrid.tools.way import OfferedTool, ToolNameConflict
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
 """What a server's process gets of our environment; everything else it needs stands in the scenario."""
 
+log = logging.getLogger(__name__)
+
+LOGGED_BYTES = 8_000
+"""The end of what a server wrote to stderr."""
+
 INIT_SECONDS = 60.0
 """How long a server may take to start: several that import much start at once."""
-
-
-class ToolNameConflict(Exception):
-    """Two servers offer a tool of one name: the agent could not tell them apart."""
 
 
 class LiveTools:
@@ -77,19 +82,35 @@ def _lost(error: BaseException) -> str | None:
 
 @contextlib.asynccontextmanager
 async def live_tools(
-    servers: Mapping[str, StdioServer | HttpServer], suite: Path | None, workspace: Path | None
+    servers: Mapping[str, StdioServer | HttpServer], suite: Path | None, workspace: Path | None, redactor: Redactor
 ) -> AsyncGenerator[LiveTools]:
-    """Start or connect to every server of a scenario, and close or end them all at the end."""
+    """Start or connect to every server of a scenario, and close or end them all at the end.
+
+    What servers write to stderr is logged when they ended, without the secrets `redactor` knows.
+    """
     places = {"suite": suite, "workspace": workspace}
     async with contextlib.AsyncExitStack() as stack:
         toolsets: dict[str, MCPToolset[Any]] = {}
         for name, server in servers.items():
-            toolset = _toolset(name, server, places)
+            said = stack.enter_context(_logged(name, redactor))
+            toolset = _toolset(name, server, places, said)
             toolsets[name] = await stack.enter_async_context(toolset)
         yield LiveTools(toolsets)
 
 
-def _toolset(name: str, server: StdioServer | HttpServer, places: Mapping[str, Path | None]) -> MCPToolset[Any]:
+@contextlib.contextmanager
+def _logged(server: str, redactor: Redactor) -> Generator[IO[str]]:
+    """A file for what a server writes to stderr; its end is logged."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        yield said
+        said.seek(max(0, said.seek(0, os.SEEK_END) - LOGGED_BYTES))
+        for line in filter(None, map(str.rstrip, said)):
+            log.info("server %s: %s", server, redactor.text(line))
+
+
+def _toolset(
+    name: str, server: StdioServer | HttpServer, places: Mapping[str, Path | None], said: IO[str]
+) -> MCPToolset[Any]:
     if isinstance(server, HttpServer):
         return MCPToolset(
             server.url,
@@ -99,6 +120,7 @@ def _toolset(name: str, server: StdioServer | HttpServer, places: Mapping[str, P
             init_timeout=INIT_SECONDS,
         )
     transport = StdioTransport(
+        log_file=cast(TextIO, said),
         command=sys.executable if server.command == "python" else server.command,
         args=[filled(arg, places) for arg in server.args],
         env=_environment({key: filled(value, places) for key, value in server.env.items()}),
@@ -106,16 +128,6 @@ def _toolset(name: str, server: StdioServer | HttpServer, places: Mapping[str, P
         keep_alive=False,
     )
     return MCPToolset(transport, id=name, tool_error_behavior="failed", init_timeout=INIT_SECONDS)
-
-
-def filled(text: str, places: Mapping[str, Path | None]) -> str:
-    """`text` with ${workspace}, ${suite} and ${env:NAME} replaced."""
-    for place, path in places.items():
-        if path is not None:
-            text = text.replace(f"${{{place}}}", str(path))
-    while (start := text.find("${env:")) != -1 and (end := text.find("}", start)) != -1:
-        text = text[:start] + os.environ.get(text[start + 6 : end], "") + text[end + 1 :]
-    return text
 
 
 def _environment(extra: Mapping[str, str]) -> dict[str, str]:

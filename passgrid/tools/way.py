@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +21,10 @@ UNLIMITED_RETRIES = 1_000_000
 """Errors are for the agent to deal with; what ends an attempt are the limits of its scenario."""
 
 _ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
+
+
+class ToolNameConflict(Exception):
+    """Two servers offer a tool of one name: the agent could not tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +52,36 @@ class ToolSource(Protocol):
         ...
 
 
+class NoTools:
+    """The source of a scenario without servers."""
+
+    answered = "live"
+
+    async def offered(self, ctx: RunContext[Any]) -> Sequence[OfferedTool]:
+        """None."""
+        return ()
+
+    async def call(self, tool: OfferedTool, arguments: dict[str, Any], ctx: RunContext[Any]) -> Any:
+        """Never asked: nothing is offered."""
+        raise LookupError(f"no server offers {tool.definition.name}")
+
+
 class ToolWay(AbstractToolset[Any]):
     """The one toolset an agent gets. Answers come from `source`; every call leaves a journal row in the meter."""
 
     def __init__(
-        self, source: ToolSource, meter: Meter, only: Sequence[str] | None = None, gate: Gate = OPEN_GATE
+        self,
+        source: ToolSource,
+        meter: Meter,
+        only: Sequence[str] | None = None,
+        gate: Gate = OPEN_GATE,
+        redact: Callable[[Any], Any] = lambda value: value,
     ) -> None:
+        """redact: takes secrets out of what the gate is told of a call."""
         self._source = source
         self._meter = meter
         self._gate = gate
+        self._redact = redact
         self._only = None if only is None else frozenset(only)
         self._tools: dict[str, ToolsetTool[Any]] | None = None
         self.offered: dict[str, OfferedTool] = {}
@@ -131,7 +156,9 @@ class ToolWay(AbstractToolset[Any]):
             return None
         try:
             return await self._gate.begin(
-                ToolCall(tool.server, tool.definition.name, plain_content(arguments), writes=not tool.reads)
+                ToolCall(
+                    tool.server, tool.definition.name, self._redact(plain_content(arguments)), writes=not tool.reads
+                )
             )
         except AttemptEnded as ending:
             self._meter.calls -= 1

@@ -7,8 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,14 @@ class WorkspaceFiles:
     changed: Mapping[str, str]
     """Created or changed, compared with the template."""
     deleted: tuple[str, ...]
+
+    def without(self, clean: Callable[[str], str]) -> WorkspaceFiles:
+        """The same files with their text cleaned."""
+        return replace(
+            self,
+            files={path: clean(text) for path, text in self.files.items()},
+            changed={path: clean(text) for path, text in self.changed.items()},
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As a cassette holds it: only what differs from the template."""
