@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
+
 import sqlalchemy as sa
 
 from passgrid.cassettes.format import read_cassette
 from passgrid.cassettes.layout import CassetteFolder
 from passgrid.cassettes.payloads import references, resolve
+from passgrid.cassettes.redacting import refuse_secrets
 from passgrid.plan import Plan
+from passgrid.redaction import Redactor, secrets_of
 from passgrid.warehouse import blobs
 
 
 def collect_recordings(connection: sa.Connection, plan: Plan) -> int:
-    """Write every recording of the plan's run to disk; returns how many. A recording of the same place is replaced."""
+    """Write every recording of the plan's run to disk; returns how many. A recording of the same place is replaced.
+
+    Raises `BrokenCassette` for one that would hold a secret; it is not written.
+    """
     rows = connection.execute(
         sa.text(
             "SELECT suite, recording_hash FROM attempts JOIN cells ON cells.key = cell_key "
@@ -20,9 +27,12 @@ def collect_recordings(connection: sa.Connection, plan: Plan) -> int:
         ),
         {"run": plan.run_id},
     ).all()
+    known = Redactor(secrets_of(os.environ))
     for row in rows:
         cassette = read_cassette(blobs.load(connection, [row.recording_hash])[row.recording_hash])
         names = {name.partition(".")[0]: name for name in references(cassette.to_document())}
         payloads = {names[digest]: data for digest, data in blobs.load(connection, names).items()}
-        CassetteFolder(plan.suite_folders[row.suite]).write(resolve(cassette, payloads.__getitem__))
+        recording = resolve(cassette, payloads.__getitem__)
+        refuse_secrets(recording, known)
+        CassetteFolder(plan.suite_folders[row.suite]).write(recording)
     return len(rows)

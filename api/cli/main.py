@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from api.cli import backup, dashboard, exporting, importing, providers, pruning, report, runs, stack, tokens, validating
+from api.cli import (
+    backup,
+    cassettes,
+    dashboard,
+    exporting,
+    importing,
+    providers,
+    pruning,
+    report,
+    runs,
+    stack,
+    tokens,
+    validating,
+)
 from api.cli.failing import run_command
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
@@ -18,7 +31,20 @@ def passgrid() -> None:
     """
 
 
-for part in (stack, providers, runs, report, exporting, dashboard, importing, validating, tokens, pruning, backup):
+for part in (
+    stack,
+    providers,
+    runs,
+    report,
+    exporting,
+    dashboard,
+    importing,
+    validating,
+    cassettes,
+    tokens,
+    pruning,
+    backup,
+):
     part.register(app)
 
 

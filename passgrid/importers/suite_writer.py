@@ -13,8 +13,10 @@ import yaml
 
 from passgrid.cassettes.format import Cassette
 from passgrid.cassettes.layout import CassetteFolder
+from passgrid.cassettes.redacting import redacted_cassette
 from passgrid.library import SUITE_FILE
 from passgrid.problems import InvalidInput, Problem
+from passgrid.redaction import Redactor, secrets_of
 
 
 def write_suite(
@@ -40,8 +42,9 @@ def write_suite(
         for scenario, document in scenarios.items():
             _write_yaml(draft / f"{scenario}.yaml", document)
         folder = CassetteFolder(draft)
+        redactor = Redactor(secrets_of(os.environ))
         for cassette in cassettes:
-            folder.write(cassette)
+            folder.write(redacted_cassette(cassette, redactor))
         _write_prompts(out / "prompts", prompts)
         draft.chmod(0o755)
         os.rename(draft, target)
