@@ -30,7 +30,8 @@ lint: setup ## Formatting, style, types, the direction of imports, known vulnera
 	"$(BIN)/python" scripts/audit_dependencies.py
 
 bench: setup ## Run every benchmark
-	for program in benchmarks/replay.py benchmarks/statistics.py; do "$(BIN)/python" $$program --json || exit 1; done
+	for program in replay statistics recording tapes chaos provider_limits; do \
+	    "$(BIN)/python" benchmarks/$$program.py --json || exit 1; done
 
 lock: ## Write requirements.lock anew from pyproject.toml (needs uv)
 	uv pip compile -q pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
@@ -38,4 +39,4 @@ lock: ## Write requirements.lock anew from pyproject.toml (needs uv)
 
 schemas: setup ## Write the published JSON Schemas in docs/schemas
 	mkdir -p docs/schemas
-	for kind in scenario cassette; do "$(BIN)/passgrid" schema $$kind > docs/schemas/$$kind.schema.json; done
+	for kind in scenario cassette tape; do "$(BIN)/passgrid" schema $$kind > docs/schemas/$$kind.schema.json; done

@@ -12,7 +12,7 @@ import signal
 import time
 
 import psycopg
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InternalError, OperationalError
 
 from api.broker import QUEUES, Hints
 from api.provider_watch import ProviderWatch, provider_file
@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 """How often it looks when nobody notifies it."""
+IDLE_SECONDS = 15.0
+"""After so long Postgres takes back what a scheduler holds that stands still."""
 WINDOW = {"replay": 8, "live": 64}
 """Most hints in the broker, by queue."""
 ATTEMPTS_PER_HINT = {"replay": 4, "live": 1}
@@ -39,7 +41,7 @@ class Scheduler:
     """One tick after the other."""
 
     def __init__(self, database_url: str, broker_url: str) -> None:
-        self._engine = make_engine(database_url)
+        self._engine = make_engine(database_url, idle_s=IDLE_SECONDS)
         self._hints = Hints(broker_url)
         self._listener = _Listener(database_url)
         self._heartbeat = Heartbeat("scheduler")
@@ -53,7 +55,7 @@ class Scheduler:
             try:
                 self.tick()
                 self._listener.wait(TICK_SECONDS)
-            except (OperationalError, psycopg.OperationalError, OSError, *_broker_errors()) as error:
+            except (OperationalError, InternalError, psycopg.OperationalError, OSError, *_broker_errors()) as error:
                 log.warning("database or broker away, again in a second: %s", error)
                 self._listener.close()
                 self._hints.close()

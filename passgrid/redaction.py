@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+import orjson
+
 from passgrid.json_values import is_array, is_object
 
 SHORTEST = 8
@@ -17,6 +19,13 @@ SECRET_NAME = re.compile(
     r"(?:^|_|-)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTHORIZATION|COOKIE)$", re.IGNORECASE
 )
 """Names of environment variables and headers whose values are secrets."""
+
+SECRET_MEMBER = re.compile(
+    r"(?:^|_|-)(?:TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTHORIZATION|COOKIE)$"
+    r"|(?:^|_|-)(?:API|ACCESS|AUTH|PRIVATE|SIGNING|ENCRYPTION)[_-]?KEY$",
+    re.IGNORECASE,
+)
+"""Names of members of JSON objects whose values are secrets; a bare `key` is mostly none."""
 
 KINDS: tuple[tuple[str, str], ...] = (
     ("private-key", r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[\s\S]+?-----END (?:[A-Z]+ )?PRIVATE KEY-----"),
@@ -45,6 +54,16 @@ KINDS: tuple[tuple[str, str], ...] = (
 _PATTERN = re.compile("|".join(f"(?P<k{i}>{pattern})" for i, (_, pattern) in enumerate(KINDS)))
 
 
+_TELLING = (
+    "sk-", "k_live_", "k_test_", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat", "glpat-", "xox", "akia", "asia",
+    "aiza", "npm_", "pg_", "eyj", "private key", "bearer ", "basic ", "passw", "api_key", "api-key", "apikey",
+    "access_key", "access-key", "accesskey", "auth_key", "auth-key", "authkey", "private_key", "private-key",
+    "privatekey", "signing_key", "signing-key", "signingkey", "encryption_key", "encryption-key", "encryptionkey",
+    "secret", "token", "credential", "authorization", "cookie",
+)  # fmt: skip
+"""Every kind of secret but a password in an address, and every telling name, has one of these in it."""
+
+
 class Redactor:
     """Replaces secrets by `[redacted:kind]`, in texts and in JSON values, keys included."""
 
@@ -62,12 +81,26 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """A JSON value without its secrets; the value itself where it has none."""
+        return self._value(value) if self._suspects(value) else value
+
+    def _suspects(self, value: Any) -> bool:
+        """Whether it is worth looking closely: one search over everything instead of one for each text in it."""
+        try:
+            text = orjson.dumps(value).decode()
+        except (TypeError, ValueError):
+            return True
+        if self._known is not None and self._known.search(text):
+            return True
+        lower = text.lower()
+        return ("://" in lower and "@" in lower) or any(word in lower for word in _TELLING)
+
+    def _value(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if is_object(value):
             return {self.text(str(key)): self._member(str(key), item) for key, item in value.items()}
         if is_array(value):
-            return [self.value(item) for item in value]
+            return [self._value(item) for item in value]
         return value
 
     def found(self, text: str) -> set[str]:
@@ -79,9 +112,9 @@ class Redactor:
 
     def _member(self, key: str, item: Any) -> Any:
         """A member called `password` holds a secret whatever it looks like."""
-        if isinstance(item, str) and SECRET_NAME.search(key) and len(item) >= SHORTEST and "[redacted:" not in item:
+        if isinstance(item, str) and SECRET_MEMBER.search(key) and len(item) >= SHORTEST and "[redacted:" not in item:
             return "[redacted:named]"
-        return self.value(item)
+        return self._value(item)
 
 
 def _kind(match: re.Match[str]) -> str:
@@ -95,6 +128,7 @@ def _replacement(match: re.Match[str]) -> str:
 def _forms(value: str) -> Iterator[str]:
     yield value
     yield quote(value, safe="")
+    yield orjson.dumps(value).decode()[1:-1]
     raw = value.encode()
     # Inside a longer text that was encoded as a whole, a secret starts at one of three places of a group.
     for shift in range(3):

@@ -18,6 +18,7 @@ from passgrid.cassettes.schema import cassette_schema
 from passgrid.library import load_suite
 from passgrid.problems import InvalidInput, Problem
 from passgrid.scenario import Scenario
+from passgrid.tapes.schema import tape_schema
 
 
 def scenario_schema() -> dict[str, Any]:
@@ -27,7 +28,11 @@ def scenario_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {"scenario": scenario_schema, "cassette": cassette_schema}
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "scenario": scenario_schema,
+    "cassette": cassette_schema,
+    "tape": tape_schema,
+}
 """The published schemas by name."""
 
 

@@ -24,7 +24,7 @@ from typer.main import get_command
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 LOCK = "requirements.lock"
-SCHEMAS = ("scenario", "cassette")
+SCHEMAS = ("scenario", "cassette", "tape")
 
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:home|root|work)/[\w.-]+")
 PLACEHOLDERS = frozenset({"/home/x"})
@@ -216,7 +216,8 @@ def command_problem(line: str, commands: Mapping[str, CommandLine]) -> str | Non
         name = f"{name} {words.pop(0)}"
         if name not in commands:
             return f"there is no command `{name}`"
-    given = [word.partition("=")[0] for word in words if word.startswith("-")]
+    ours = words[: words.index("--")] if "--" in words else words
+    given = [word.partition("=")[0] for word in ours if word.startswith("-")]
     unknown = [flag for flag in given if flag not in commands[name].flags]
     return f"`{name}` has no flag {', '.join(unknown)}" if unknown else None
 

@@ -28,7 +28,7 @@ class LiveProcess:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
-        self._engine = make_engine(settings.database_url, pool_size=8)
+        self._engine = make_engine(settings.database_url, pool_size=8, idle_s=settings.lease_s)
         self._attempts = LiveAttempts(settings, self._engine, shared=True)
         self._alone = AloneRunner(settings, self._engine)
 

@@ -41,7 +41,7 @@ class ReplayProcess:
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
         limit_memory(settings.memory_mb, times=BACKSTOP)
-        self._engine = make_engine(settings.database_url)
+        self._engine = make_engine(settings.database_url, idle_s=settings.lease_s)
         self._leases = LeaseKeeper(self._engine, settings.lease_s)
         self._orders = OrderBook()
         self._loop = uvloop.new_event_loop()

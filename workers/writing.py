@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InternalError, OperationalError, SQLAlchemyError
 
 from passgrid.failure_kinds import RETRIED
 from passgrid.outcome import Outcome, OutcomeKind
@@ -20,8 +20,8 @@ from workers.tracing import trace_results
 
 log = logging.getLogger(__name__)
 
-DATABASE_AWAY = (OperationalError, psycopg.OperationalError)
-"""The connection broke: SQLAlchemy's error, or psycopg's own during a COPY."""
+DATABASE_AWAY = (OperationalError, InternalError, psycopg.OperationalError, psycopg.InternalError)
+"""The connection broke, or was ended for standing still: SQLAlchemy's error, or psycopg's own during a COPY."""
 
 RETRY_SECONDS = (0.2, 1, 3, 5, 10)
 """Waits between attempts to reach a database that went away."""

@@ -10,7 +10,7 @@ import typer
 from api.cli.options import Json, print_json
 from passgrid.problems import InvalidInput, Problem
 
-FORMATS = ("tau-bench",)
+FORMATS = ("tau-bench", "vcr")
 
 
 def register(app: typer.Typer) -> None:
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def import_results(
     format: Annotated[str, typer.Argument(help=f"One of {', '.join(FORMATS)}.")],
-    file: Annotated[Path, typer.Argument(help="The published file, plain or gzip.")],
+    file: Annotated[Path, typer.Argument(help="The published file: JSON, plain or gzip; vcr: YAML.")],
     suite: Annotated[str | None, typer.Option(help="Name of the suite to write.")] = None,
     out: Annotated[Path, typer.Option(help="Folder to write it into.")] = Path(),
     label: Annotated[str, typer.Option(help="Label of the recordings: replayed as recorded:LABEL.")] = "gpt-4o",
@@ -31,11 +31,14 @@ def import_results(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Turn trajectories that another tool recorded into scenarios and cassettes."""
+    """Turn trajectories that another tool recorded into a suite, or recorded MCP sessions into tapes."""
     if format not in FORMATS:
         raise InvalidInput([Problem(format, f"no such format; there are: {', '.join(FORMATS)}")])
     if compare is not None:
         _compare(file, compare, json)
+        return
+    if format == "vcr":
+        _import_tapes(file, out / suite / "tapes" if suite else out, json)
         return
     if suite is None:
         raise InvalidInput([Problem("--suite", "name the suite to write", "for example --suite airline")])
@@ -47,6 +50,18 @@ def import_results(
         return
     print(f"{imported.folder}: {imported.scenarios} scenarios, {imported.cassettes} cassettes")
     print(f"  replay them: submit-matrix --suite {imported.folder} --model recorded:{label} -k {imported.k} --wait")
+
+
+def _import_tapes(file: Path, folder: Path, json: bool) -> None:
+    from passgrid.importers.vcr import import_tapes
+
+    imported = import_tapes(file, folder)
+    if json:
+        print_json(imported.to_json())
+        return
+    for path in imported.files:
+        print(path)
+    print(f"{len(imported.files)} tapes, {imported.frames} frames; {imported.skipped} exchanges are not MCP, left out")
 
 
 def _compare(file: Path, run: str, json: bool) -> None:

@@ -21,11 +21,9 @@ from passgrid.failures import ServerLost, failure_kind
 from passgrid.json_values import is_object
 from passgrid.redaction import Redactor
 from passgrid.scenario import HttpServer, StdioServer
+from passgrid.server_environment import server_environment
 from passgrid.tools.declared import filled
 from passgrid.tools.way import OfferedTool, ToolNameConflict
-
-INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
-"""What a server's process gets of our environment; everything else it needs stands in the scenario."""
 
 log = logging.getLogger(__name__)
 
@@ -123,16 +121,8 @@ def _toolset(
         log_file=cast(TextIO, said),
         command=sys.executable if server.command == "python" else server.command,
         args=[filled(arg, places) for arg in server.args],
-        env=_environment({key: filled(value, places) for key, value in server.env.items()}),
+        env=server_environment({key: filled(value, places) for key, value in server.env.items()}),
         cwd=str(places["workspace"]) if places["workspace"] else None,
         keep_alive=False,
     )
     return MCPToolset(transport, id=name, tool_error_behavior="failed", init_timeout=INIT_SECONDS)
-
-
-def _environment(extra: Mapping[str, str]) -> dict[str, str]:
-    environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    # Programs of our own environment are found first: servers are often installed beside us.
-    own = str(Path(sys.executable).parent)
-    environment["PATH"] = os.pathsep.join([own, environment.get("PATH", os.defpath)])
-    return environment | dict(extra)

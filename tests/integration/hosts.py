@@ -1,11 +1,11 @@
-"""A site of several processes: schedulers and worker hosts of their own on the bare Postgres and broker of these tests."""
+"""A site of several processes: schedulers and worker hosts of their own on the bare Postgres and broker."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from api.stack.python_command import python_environment, python_module
 from tests.acceptance.commands import Installation
 from tests.integration.runs import rows, value
 
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 180.0
 """How long a condition is waited for that holds within a few seconds on a quick machine."""
 FEW_OF_EVERYTHING = {
     "PASSGRID_LIVE_SLOTS": "8",
@@ -104,7 +104,8 @@ class Site:
     def submit(self, suite: Path, model: str, *more: str, **environment: str) -> str:
         """Submit a live run; gives its id."""
         command = ("submit-matrix", "--suite", suite, "--model", model, "--mode", "live", *more)
-        return self.commands.json(*command, **environment)["run"]
+        commands = self.commands
+        return Installation(commands.home, {**commands.environment, **environment}).json(*command)["run"]
 
     def rows(self, query: str, **parameters: Any) -> list[Any]:
         """What a query finds."""
@@ -141,7 +142,7 @@ class Site:
 
 
 @contextmanager
-def site_on(database_url: str, broker_url: str, engine: sa.Engine, folder: Path) -> Iterator[Site]:
+def site_on(database_url: str, broker_url: str, engine: sa.Engine, folder: Path) -> Generator[Site]:
     """A site without any process yet; at the end none is left of it, and no hint."""
     client: Any = redis.Redis(unix_socket_path=urlparse(broker_url).path)
     client.flushall()
@@ -154,7 +155,7 @@ def site_on(database_url: str, broker_url: str, engine: sa.Engine, folder: Path)
 
 
 def terminate(processes: Sequence[subprocess.Popen[bytes]], seconds: float) -> list[int]:
-    """Tell all of them to stop at once; their exit codes, in their order. Raises `TimeoutExpired` at the first late one."""
+    """Tell all of them to stop at once; their exit codes, in their order. Raises `TimeoutExpired` where one is late."""
     until = time.monotonic() + seconds
     for process in processes:
         process.send_signal(signal.SIGTERM)
@@ -207,4 +208,3 @@ def server_pids(site: Site) -> set[int]:
     """Servers whose slow tool was called so far."""
     file = site.folder / "servers.pids"
     return {int(line) for line in file.read_text().split()} if file.exists() else set()
-

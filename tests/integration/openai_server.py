@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -40,7 +40,7 @@ class Provider:
 
 
 @contextmanager
-def openai_server(reply: Callable[[str], Reply]) -> Iterator[Provider]:
+def openai_server(reply: Callable[[str], Reply]) -> Generator[Provider]:
     """Serve inside the block. `reply` is asked with the text of the last message; another key gets 401 in any case."""
     provider = Provider(reply)
 

@@ -30,12 +30,12 @@ def test_what_a_paused_worker_does_after_its_lease_counts_for_nothing(site: Site
     stopped_at = time.monotonic()
     site.live(PASSGRID_LEASE_SECONDS="3")
     site.wait_until_done()
-    time.sleep(max(0, 10 - (time.monotonic() - stopped_at)))
+    time.sleep(max(0, 12 - (time.monotonic() - stopped_at)))  # longer than an event loop may be blocked, too
     written = site.rows("SELECT attempt_id, fence, digest, finished_at, xid::text FROM attempts ORDER BY 1")
 
     paused.send_signal(signal.SIGCONT)
     site.wait_for("it notices", lambda: site.logs().count("lost the claim of") + site.logs().count("refused") > 0)
-    assert terminate([paused], 20) == [0]
+    assert terminate([paused], 30) == [0]
 
     assert site.rows("SELECT attempt_id, fence, digest, finished_at, xid::text FROM attempts ORDER BY 1") == written
     assert site.rows("SELECT DISTINCT outcome FROM attempts") == [("passed",)]
@@ -54,7 +54,8 @@ def test_a_hint_that_comes_three_times_at_once_runs_its_attempt_once(site: Site)
     )
     site.submit(suite, "scripted:m")
     hints = Hints(site.broker_url)
-    hosts = [site.live(PASSGRID_LIVE_SLOTS="24") for _ in range(2)]
+    for _ in range(2):
+        site.live(PASSGRID_LIVE_SLOTS="24")
     site.wait_for("both listen", lambda: site.value("SELECT count(*) FROM heartbeats WHERE kind = 'live'") == 2)
     hints.send("live", 3 * 12)
     site.wait_until_done()
@@ -62,7 +63,6 @@ def test_a_hint_that_comes_three_times_at_once_runs_its_attempt_once(site: Site)
     hints.send("live", 12)
     site.wait_for("those that came late too", lambda: hints.waiting("live") == 0)
     hints.close()
-    assert terminate(hosts, 20) == [0, 0]
     assert sorted(site.calls()) == [f"once-{i:02d} " for i in range(12)]
     assert site.value("SELECT count(*) FROM tries") == 12
     assert site.rows("SELECT DISTINCT outcome FROM attempts") == [("passed",)]
@@ -105,23 +105,24 @@ def test_everything_told_to_stop_in_a_run_hands_its_work_back_and_goes_on_later(
         site.folder, "stopped", site.policies(STUBBORN), {f"slow-{i}": {} for i in range(6)}, mcpServers=server_of(site)
     )
     add_server(suite)
-    replayed = submitted(site.engine, site.folder / "replayed", scenarios=40, k=5).run_id
+    replayed = submitted(site.engine, site.folder / "replayed", scenarios=12, k=5).run_id
     slots = {"PASSGRID_LIVE_SLOTS": "4"}
     everything = [site.scheduler(), site.live(**slots), site.replay()]
     site.submit(suite, "scripted:m")
     site.wait_for("four tools are at work", lambda: len(server_pids(site)) >= 4)
-    assert terminate(everything, 15) == [0, 0, 0], site.logs()
+    assert terminate(everything, 30) == [0, 0, 0], site.logs()
     assert site.value("SELECT count(*) FROM attempts WHERE state = 'running'") == 0
-    handed_back = "SELECT count(*) FROM tries JOIN attempts ON key = attempt_key WHERE reason = 'handed_back' "
+    handed_back = "SELECT count(*) FROM tries JOIN attempts ON key = attempt_key WHERE tries.reason = 'handed_back' "
     assert site.value(handed_back + "AND queue = 'live'") == 4
     assert {pid for pid in server_pids(site) if runs(pid)} == set()
     assert site.value("SELECT count(*) FROM tries WHERE reason IS NULL") == 0
 
     everything = [site.scheduler(), site.live(**slots), site.replay()]
     site.wait_until_done()
-    assert site.rows("SELECT outcome, count(*) FROM attempts GROUP BY 1") == [("passed", 206)]
-    assert site.value("SELECT count(*) FROM attempts WHERE run_id = :run", run=replayed) == 200
-    assert site.value("SELECT count(*) FROM tries WHERE reason = 'finished'") == 206
+    ended = "SELECT outcome, outcome_detail, max(reason), count(*) FROM attempts GROUP BY 1, 2"
+    assert site.rows(ended) == [("passed", "", "", 66)]
+    assert site.value("SELECT count(*) FROM attempts WHERE run_id = :run", run=replayed) == 60
+    assert site.value("SELECT count(*) FROM tries WHERE reason = 'finished'") == 66
     assert site.value("SELECT count(*) FROM tries WHERE reason NOT IN ('finished', 'handed_back')") == 0
-    assert terminate(everything, 15) == [0, 0, 0], site.logs()
+    assert terminate(everything, 30) == [0, 0, 0], site.logs()
     assert {pid for pid in server_pids(site) if runs(pid)} == set()

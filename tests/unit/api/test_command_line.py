@@ -32,6 +32,11 @@ def test_every_command_for_tokens_has_an_example(command: str) -> None:
     assert f"Example: passgrid token {command}" in text_of("token", command)
 
 
+@pytest.mark.parametrize("command", ["list", "show", "diff", "verify", "redact", "prune", "pack", "unpack"])
+def test_every_command_for_cassettes_has_an_example(command: str) -> None:
+    assert f"Example: passgrid cassette {command}" in text_of("cassette", command)
+
+
 def test_the_list_of_commands_is_complete() -> None:
     assert sorted(COMMANDS) == sorted(str(command.name) for command in main.app.registered_commands)
 
