@@ -19,9 +19,10 @@ from api.provider_watch import ProviderWatch, provider_file
 from api.run_tracing import RunTraces
 from passgrid.log_lines import configure_logging
 from passgrid.tracing.sending import send_the_rest
-from passgrid.warehouse.claims import queued, reap
+from passgrid.warehouse.claims import queued
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.heartbeats import Heartbeat
+from passgrid.warehouse.losses import reap
 from passgrid.warehouse.progress import finish_runs
 from passgrid.warehouse.submission import WORK_CHANNEL
 

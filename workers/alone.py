@@ -13,8 +13,9 @@ from types import FrameType
 import sqlalchemy as sa
 
 from passgrid.process import die_with_parent
-from passgrid.warehouse.claims import Claim, claim, give_up, hand_back
+from passgrid.warehouse.claims import Claim, claim
 from passgrid.warehouse.engine import make_engine
+from passgrid.warehouse.losses import give_up, hand_back
 from workers.memory import BACKSTOP, limit_memory
 from workers.naming import incarnation
 from workers.settings import WorkerSettings

@@ -16,7 +16,8 @@ from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
 from passgrid.attempt_order import AttemptOrder
 from passgrid.log_lines import log_context
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
-from passgrid.warehouse.claims import Claim, give_up, hand_back
+from passgrid.warehouse.claims import Claim
+from passgrid.warehouse.losses import give_up, hand_back
 from passgrid.warehouse.results import Finished
 from workers.attribution import ATTEMPT, attributed_task, current_attempt, current_place
 from workers.gate import AttemptGate, GateKeeper

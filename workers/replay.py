@@ -15,8 +15,9 @@ from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
 from passgrid.log_lines import log_context
 from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.sealing import sealed
-from passgrid.warehouse.claims import Claim, claim, hand_back
+from passgrid.warehouse.claims import Claim, claim
 from passgrid.warehouse.engine import make_engine
+from passgrid.warehouse.losses import hand_back
 from passgrid.warehouse.results import Finished
 from workers.leases import LeaseKeeper
 from workers.live_attempts import ENDED_BY_WATCHDOG, overdue_outcome

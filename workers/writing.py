@@ -14,8 +14,8 @@ from sqlalchemy.exc import InternalError, OperationalError, SQLAlchemyError
 
 from passgrid.failure_kinds import RETRIED
 from passgrid.outcome import Outcome, OutcomeKind
-from passgrid.warehouse.claims import FailedTry, try_again
 from passgrid.warehouse.results import Finished, write_results
+from passgrid.warehouse.trying_again import FailedTry, try_again
 from workers.tracing import trace_results
 
 log = logging.getLogger(__name__)

@@ -8,10 +8,11 @@ from passgrid.library import Suite
 from passgrid.matrix import Cell
 from passgrid.model_reference import ModelReference
 from passgrid.models.live import UnusableModel, check_provider
+from passgrid.models.policies import policy_names
 from passgrid.models.prices import price_by_name
-from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK
+from passgrid.models.scripted import POLICIES_FILE
 from passgrid.problems import Problem
-from passgrid.suite_code import BrokenSuiteCode, SuiteCode
+from passgrid.suite_code import BrokenSuiteCode
 
 
 def budget_problems(models: Sequence[ModelReference], allow_unpriced: bool) -> list[Problem]:
@@ -39,7 +40,8 @@ def model_problems(cells: Sequence[Cell], suites: Mapping[str, Suite]) -> list[P
             if not model.scripted:
                 check_provider(model)
                 continue
-            policies = SuiteCode(suites[suite].files).marked(POLICIES_FILE, POLICY_MARK)
+            source = suites[suite].files.get(POLICIES_FILE)
+            policies = set[str]() if source is None else policy_names(POLICIES_FILE, source)
         except (UnusableModel, BrokenSuiteCode) as error:
             problems.append(Problem(place, str(error)))
             continue

@@ -46,7 +46,13 @@ def refused(installation: Installation, *command: str | Path, code: int = 2) -> 
         (("--model", "recorded:gpt", "-k", "3"), "2 recordings, 3 wanted; missing: 2"),
         (("--model", "recorded:gpt", "--mode", "live"), "a recorded model has no live turns to give"),
         (("--model", "openai:gpt-5", "--mode", "replay"), "only recorded models can be replayed"),
-        (("--model", "recorded:gpt", "--budget", "1"), "--budget: is not in this version"),
+        (("--model", "recorded:gpt", "--budget", "0"), "must be more than 0 US dollars"),
+        (("--model", "recorded:gpt", "--max-tries", "-1"), "must not be negative"),
+        (("--model", "openai:gpt-4o", "--mode", "live", "--budget", "1"), "no bound, so neither has its cost"),
+        (
+            ("--model", "openai:no-such?max_tokens=9", "--mode", "live", "--budget", "1"),
+            "no price is known for it (let it run with --allow-unpriced)",
+        ),
         (("--model", "recorded:gpt", "--fault", "A1", "--target", "x"), "2 problems"),
     ],
 )

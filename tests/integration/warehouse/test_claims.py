@@ -9,20 +9,17 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from passgrid.warehouse.claims import (
+from passgrid.warehouse.claims import Claim, claim, renew
+from passgrid.warehouse.control import Tuning, resume
+from passgrid.warehouse.losses import (
     LONE_LOSSES_BEFORE_GIVING_UP,
     LOSSES_BEFORE_ALONE,
     LOSSES_BEFORE_GIVING_UP,
-    Claim,
-    FailedTry,
-    claim,
     give_up,
     hand_back,
     reap,
-    renew,
-    try_again,
 )
-from passgrid.warehouse.control import Tuning, resume
+from passgrid.warehouse.trying_again import FailedTry, try_again
 from tests.integration.runs import claimed, execute, finish, rows, submitted, value
 
 

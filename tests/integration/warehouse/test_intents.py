@@ -11,9 +11,10 @@ import sqlalchemy as sa
 
 from passgrid.admission import Answer, Asked, Verdict
 from passgrid.gate import ModelCall, Settlement, ToolCall
-from passgrid.warehouse.claims import Claim, reap
+from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.control import Tuning, cancel, resume
 from passgrid.warehouse.intents import Settled, exchange
+from passgrid.warehouse.losses import reap
 from passgrid.warehouse.provider_limits import configure
 from tests.integration.runs import claimed, execute, finish, rows, submitted, value
 
