@@ -19,6 +19,7 @@ from passgrid.warehouse.losses import give_up, hand_back
 from workers.memory import BACKSTOP, limit_memory
 from workers.naming import incarnation
 from workers.settings import WorkerSettings
+from workers.watchdog import die_with_any_thread
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +89,7 @@ def _run_alone(settings: WorkerSettings, claimed: Claim) -> None:
     from workers.live_attempts import LiveAttempts
 
     die_with_parent()
+    die_with_any_thread()
     limit_memory(settings.memory_mb, times=BACKSTOP)
     engine = make_engine(settings.database_url, idle_s=settings.lease_s)
 

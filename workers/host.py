@@ -20,6 +20,7 @@ from workers.live import interrupt_live
 from workers.memory import BACKSTOP, limit_memory
 from workers.settings import WorkerSettings, worker_settings
 from workers.stopping import STOPPING
+from workers.watchdog import die_with_any_thread
 
 USAGE = "usage: python -m workers.host replay|live"
 
@@ -33,7 +34,9 @@ def collect_rarely() -> None:
 def _after_fork(**_: Any) -> None:
     """A forked process dies with its host, and leaves the imports it shares with it alone."""
     die_with_parent()
+    die_with_any_thread()
     collect_rarely()
+    limit_memory(worker_settings().memory_mb, times=BACKSTOP)
     start_beating(worker_settings().database_url, "replay")
 
 
@@ -106,6 +109,7 @@ def main() -> None:
     if sys.argv[1] == "live":
         collect_rarely()
         limit_memory(settings.memory_mb, times=BACKSTOP)
+        die_with_any_thread()
         _worker_ready.connect(_when_ready)
     try:
         app.worker_main(arguments(sys.argv[1], settings))

@@ -21,7 +21,6 @@ from passgrid.warehouse.losses import hand_back
 from passgrid.warehouse.results import Finished
 from workers.leases import LeaseKeeper
 from workers.live_attempts import ENDED_BY_WATCHDOG, overdue_outcome
-from workers.memory import BACKSTOP, limit_memory
 from workers.naming import incarnation
 from workers.orders import OrderBook
 from workers.running import Running, RunningAttempts
@@ -41,7 +40,6 @@ class ReplayProcess:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
-        limit_memory(settings.memory_mb, times=BACKSTOP)
         self._engine = make_engine(settings.database_url, idle_s=settings.lease_s)
         self._leases = LeaseKeeper(self._engine, settings.lease_s)
         self._orders = OrderBook()

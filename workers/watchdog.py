@@ -46,14 +46,14 @@ class Watchdog:
         self._loop_watch = loop_watch
 
     def start(self) -> None:
-        """From now on. A thread of this process that dies takes it along: half a worker would keep what it holds."""
-        threading.excepthook = _end_process
+        """From now on."""
         threading.Thread(target=self._run, name="watchdog", daemon=True).start()
 
     def _run(self) -> None:
         while True:
             # A call into C that keeps the interpreter to itself stops this thread too.
-            faulthandler.dump_traceback_later(FROZEN_SECONDS, exit=True)
+            if _ENDS_PROCESS.is_set():
+                faulthandler.dump_traceback_later(FROZEN_SECONDS, exit=True)
             time.sleep(TICK_SECONDS)
             if (used := used_mb()) > self._memory_mb:
                 self._on_full(used)
@@ -70,6 +70,16 @@ class Watchdog:
                         one.limit_s,
                     )
                     self._on_overdue(one)
+
+
+def die_with_any_thread() -> None:
+    """From now on a thread of this process that dies takes it along: half a worker would keep what it holds."""
+    threading.excepthook = _end_process
+    _ENDS_PROCESS.set()
+
+
+_ENDS_PROCESS = threading.Event()
+"""Whether this process is a worker's own, and may be ended."""
 
 
 def _end_process(ended: threading.ExceptHookArgs) -> None:

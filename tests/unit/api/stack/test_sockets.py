@@ -1,4 +1,6 @@
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,13 +18,19 @@ def as_an_ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "server_account", no_account)
 
 
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A private folder with a short path, wherever the tests' own folders lie."""
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
+        yield Path(folder)
+
+
 def test_the_runtime_folder_comes_first_and_then_the_temporary_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tmp_path.chmod(0o700)
     monkeypatch.setattr(sockets.tempfile, "gettempdir", lambda: "/tmp")
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert choose_socket_folder(Path("/home/x")).parent == tmp_path
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short_folder))
+    assert choose_socket_folder(Path("/home/x")).parent == short_folder
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     assert choose_socket_folder(Path("/home/x")).parent == Path("/tmp")
 
