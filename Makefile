@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Most tests wait more than they compute: two at a time, each file on one side.
+PYTEST_ARGS ?= -n 2 --dist loadfile
 
 .PHONY: help setup demo test lint bench lock schemas
 
