@@ -19,6 +19,9 @@ from passgrid.warehouse import provider_limits
 ARGUMENT_BYTES = 20_000
 """Arguments of a tool call longer than this are cut in its intent; the journal has them whole."""
 
+# Sums of binary fractions leave dust when they are taken away in another order: below a trillionth there is no money.
+_RELEASED = "greatest(0, round((reserved_usd - by_run.reserved)::numeric, 12)::double precision)"
+
 
 @dataclass(frozen=True, slots=True)
 class Settled:
@@ -150,7 +153,7 @@ def _row(one: Asked) -> dict[str, object]:
     }
 
 
-_SETTLE = sa.text("""
+_SETTLE = sa.text(f"""
 WITH given AS (
     SELECT * FROM unnest(
         cast(:key AS bigint[]), cast(:fence AS int[]), cast(:n AS int[]), cast(:status AS text[]),
@@ -166,7 +169,7 @@ WITH given AS (
     SELECT run_id, sum(reserved) AS reserved, sum(spent) AS spent
     FROM settled JOIN attempts ON attempts.key = attempt_key GROUP BY run_id
 )
-UPDATE runs SET reserved_usd = greatest(0, reserved_usd - by_run.reserved), spent_usd = spent_usd + by_run.spent
+UPDATE runs SET reserved_usd = {_RELEASED}, spent_usd = spent_usd + by_run.spent
 FROM by_run WHERE runs.run_id = by_run.run_id AND (by_run.reserved > 0 OR by_run.spent > 0)
 """)
 
@@ -187,7 +190,7 @@ def _settle(connection: sa.Connection, settled: Sequence[Settled]) -> None:
 
 
 # An open call of a try that ended counts as spent: nobody will ever know.
-_CLOSE = sa.text("""
+_CLOSE = sa.text(f"""
 WITH ended AS (
     SELECT * FROM unnest(cast(:keys AS bigint[]), cast(:fences AS int[])) AS e(key, fence)
 ), abandoned AS (
@@ -198,7 +201,7 @@ WITH ended AS (
     SELECT run_id, sum(reserved) AS reserved
     FROM abandoned JOIN attempts ON attempts.key = attempt_key GROUP BY run_id
 ), funds AS (
-    UPDATE runs SET reserved_usd = greatest(0, reserved_usd - by_run.reserved), spent_usd = spent_usd + by_run.reserved
+    UPDATE runs SET reserved_usd = {_RELEASED}, spent_usd = spent_usd + by_run.reserved
     FROM by_run WHERE runs.run_id = by_run.run_id AND by_run.reserved > 0
 ), sums AS (
     SELECT ended.key, ended.fence, count(n) FILTER (WHERE kind = 'model') AS calls,

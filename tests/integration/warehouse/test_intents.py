@@ -190,3 +190,11 @@ def test_five_identical_authentication_errors_stop_an_arm(engine: sa.Engine, tmp
     assert verdict.answer is Answer.STOP
     assert "stopped after 5 identical authentication errors: wrong key" in verdict.reason
     assert "wrong key" in value(engine, "SELECT stop_reason FROM runs")
+
+
+def test_nothing_stays_reserved_in_whatever_order_calls_are_settled(engine: sa.Engine, claims: list[Claim]) -> None:
+    calls = [call(claims[0], n, usd) for n, usd in enumerate([0.1, 0.2, 0.3, 0.0007])]
+    ask(engine, *calls)
+    for one in calls:
+        settle(engine, one)
+    assert value(engine, "SELECT reserved_usd FROM runs") == 0.0
