@@ -23,21 +23,36 @@ class RecordedCall:
 
 def recorded_calls(cassette: Cassette) -> Iterator[RecordedCall]:
     """Every answered call in order of request. Raises `BrokenCassette` where an answer belongs to no call."""
+    for calls in _turns(cassette):
+        yield from calls
+
+
+def overlapping_calls(cassette: Cassette) -> Iterator[tuple[RecordedCall, ...]]:
+    """The calls that reached a server, those of one model turn together: they may have overlapped."""
+    for calls in _turns(cassette):
+        if reached := tuple(call for call in calls if call.library is None):
+            yield reached
+
+
+def _turns(cassette: Cassette) -> Iterator[tuple[RecordedCall, ...]]:
     asked: list[Any] = []
     for step in cassette.steps:
         if "model" in step:
             parts: list[Any] = step["model"]["parts"]
             asked = [part for part in parts if "call" in part]
         answered: list[dict[str, Any]] = step.get("calls", [])
-        for call in sorted(answered, key=lambda call: call["call"]):
-            if call["call"] >= len(asked):
-                raise BrokenCassette(f"an answer to call {call['call']}, but the turn made {len(asked)}")
-            part: Any = asked[call["call"]]
-            yield RecordedCall(
-                server=call.get("server", ""),
-                tool=part["call"],
-                arguments=part["args"],
-                result=call.get("result"),
-                error=call.get("error"),
-                library=call.get("library"),
-            )
+        yield tuple(_recorded(call, asked) for call in sorted(answered, key=lambda call: call["call"]))
+
+
+def _recorded(call: dict[str, Any], asked: list[Any]) -> RecordedCall:
+    if call["call"] >= len(asked):
+        raise BrokenCassette(f"an answer to call {call['call']}, but the turn made {len(asked)}")
+    part: Any = asked[call["call"]]
+    return RecordedCall(
+        server=call.get("server", ""),
+        tool=part["call"],
+        arguments=part["args"],
+        result=call.get("result"),
+        error=call.get("error"),
+        library=call.get("library"),
+    )
