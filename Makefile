@@ -41,4 +41,4 @@ lock: ## Write requirements.lock anew from pyproject.toml (needs uv)
 
 schemas: setup ## Write the published JSON Schemas in docs/schemas
 	mkdir -p docs/schemas
-	for kind in scenario cassette tape; do "$(BIN)/passgrid" schema $$kind > docs/schemas/$$kind.schema.json; done
+	for kind in scenario cassette tape schedule; do "$(BIN)/passgrid" schema $$kind > docs/schemas/$$kind.schema.json; done

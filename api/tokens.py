@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from passgrid.access import LOCAL, Role, Token
 from passgrid.problems import InvalidInput, Problem
-from passgrid.scenario import NAME_PATTERN
+from passgrid.parts import NAME_PATTERN
 from passgrid.warehouse import access
 from passgrid.warehouse.access import StoredToken
 from passgrid.warehouse.audit import record

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard.arm_names import arm_key
 from dashboard.attempt_choice import choose_attempt, show_attempt
+from dashboard.attempt_changes import changes_table
 from dashboard.attempt_header import attempt_header, checks_table, tries_table
 from dashboard.notices import with_store
 from dashboard.open_store import OpenStore, transcript
@@ -38,6 +39,7 @@ def _page(opened: OpenStore) -> None:
     tries = store.tries(key)
     attempt_header(fact, attempt, tries)
     checks_table(store.checks(key))
+    changes_table(store.changes(key))
     timeline(store.tool_calls(key), store.model_calls(key))
     transcript_view(transcript(opened, fact.arm.run, key))
     tries_table(tries)

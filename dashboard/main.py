@@ -12,6 +12,7 @@ def main() -> None:
         st.Page("runs_page.py", title="Runs", url_path="runs", default=True),
         st.Page("compare_page.py", title="Compare", url_path="compare"),
         st.Page("attempt_page.py", title="Attempt", url_path="attempt"),
+        st.Page("drift_page.py", title="Drift", url_path="drift"),
     ]
     st.navigation(pages, position="top").run()
 

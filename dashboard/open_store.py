@@ -10,10 +10,12 @@ from pathlib import Path
 
 import streamlit as st
 
+from passgrid.drift.report import DriftArm
 from passgrid.report.arms import ArmReport, arm_reports
 from passgrid.report.facts import ArmName, AttemptFact
 from passgrid.transcript import Message
 from passgrid.warehouse.analysis.arms import ArmRow, arm_rows, scenario_tags
+from passgrid.warehouse.analysis.drift import drift_of
 from passgrid.warehouse.analysis.publishing import current_file
 from passgrid.warehouse.analysis.store import AnalysisStore, NothingExported
 
@@ -80,6 +82,11 @@ def report(opened: OpenStore, arm: ArmName, kept: frozenset[tuple[str, str]] | N
     return _report(opened.identity, opened.store, arm, kept, most_k)
 
 
+def drift(opened: OpenStore, run_id: str) -> list[DriftArm]:
+    """What each arm of a run found by comparing live answers with recorded ones."""
+    return _drift(opened.identity, opened.store, run_id)
+
+
 def transcript(opened: OpenStore, run_id: str, attempt_key: int) -> list[Message]:
     """The messages of an attempt; one reader at a time, as the store's connection is shared by all sessions."""
     with _LOCK:
@@ -95,6 +102,11 @@ def exported_at(opened: OpenStore) -> datetime | None:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _arms(identity: str, _store: AnalysisStore) -> list[ArmRow]:
     return arm_rows(_store)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _drift(identity: str, _store: AnalysisStore, run_id: str) -> list[DriftArm]:
+    return drift_of(_store, [run_id])
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

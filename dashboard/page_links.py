@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.plain_text import label
 
-RUNS, COMPARE, ATTEMPT = "runs_page.py", "compare_page.py", "attempt_page.py"
+RUNS, COMPARE, ATTEMPT, DRIFT = "runs_page.py", "compare_page.py", "attempt_page.py", "drift_page.py"
 _COMPARED = "compared"
 _SHOWN_ATTEMPT = "shown_attempt"
 _PAGE = "page"
@@ -31,6 +31,11 @@ def link_to_compare(text: str, **query: str | Sequence[str]) -> None:
 def link_to_attempt(text: str, run_id: str, attempt_id: str) -> None:
     """A link to one attempt; `text` is plain text."""
     st.page_link(ATTEMPT, label=_coloured(text), query_params={"run": run_id, "attempt": attempt_id})
+
+
+def link_to_drift(text: str, run_id: str) -> None:
+    """A link to what a run found out about drift; `text` is plain text."""
+    st.page_link(DRIFT, label=_coloured(text), query_params={"run": run_id})
 
 
 def remember_comparison(query: Mapping[str, Sequence[str]]) -> None:

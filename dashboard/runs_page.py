@@ -11,7 +11,7 @@ from dashboard.live_panel import live_panel
 from dashboard.notices import with_store
 from dashboard.number_text import age, moment
 from dashboard.open_store import OpenStore, exported_at
-from dashboard.page_links import RUNS, arrived, link_to_compare
+from dashboard.page_links import RUNS, arrived, link_to_compare, link_to_drift
 from dashboard.plain_text import one_line
 from passgrid.warehouse.analysis.store import RunRow
 
@@ -53,6 +53,8 @@ def _links(chosen: list[RunRow], runs: list[RunRow]) -> None:
         if chosen:
             number = f"{len(chosen)} runs" if len(chosen) > 1 else f"run {chosen[0].run_id[:8]}"
             link_to_compare(f"Compare {number} →", run=[run.run_id for run in chosen])
+            if len(chosen) == 1 and chosen[0].mode == "drift":
+                link_to_drift("Its drift →", chosen[0].run_id)
         else:
             link_to_compare(f"Compare the newest run ({runs[0].label}) →", run=runs[0].run_id)
             if len(runs) > 1:

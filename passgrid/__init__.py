@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from passgrid.models.scripted import Call, PolicyTurn, policy
     from passgrid.scenario import Scenario
-    from passgrid.scoring.checks import Evidence
+    from passgrid.scoring.checks import check
+    from passgrid.scoring.detectors import detector
+    from passgrid.scoring.evidence import Evidence
 
-__all__ = ["Call", "Evidence", "PolicyTurn", "Scenario", "policy"]
+__all__ = ["Call", "Evidence", "PolicyTurn", "Scenario", "check", "detector", "policy"]
 
 _HOMES = {
     "Call": "passgrid.models.scripted",
-    "Evidence": "passgrid.scoring.checks",
+    "Evidence": "passgrid.scoring.evidence",
     "PolicyTurn": "passgrid.models.scripted",
     "Scenario": "passgrid.scenario",
+    "check": "passgrid.scoring.checks",
+    "detector": "passgrid.scoring.detectors",
     "policy": "passgrid.models.scripted",
 }
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
-from pathlib import Path
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from pydantic_ai import Agent
@@ -15,6 +14,7 @@ from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import BrokenCassette
 from passgrid.conversation import Conversation, converse, converse_as_recorded
 from passgrid.deadline import Deadline
+from passgrid.drift.account import DriftAccount
 from passgrid.endings import AttemptStopped, LimitReached, RecordingEnded, ReplayMiss
 from passgrid.failure_kinds import CONTEXT_OVERFLOW
 from passgrid.failures import failure_kind
@@ -27,8 +27,11 @@ from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK, ScriptedModel
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
 from passgrid.redaction import Redactor
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
+from passgrid.tools.drifting import DriftingTools
 from passgrid.tools.recorded import RecordedTools
-from passgrid.tools.way import UNLIMITED_RETRIES, NoTools, ToolNameConflict, ToolSource, ToolWay
+from passgrid.tools.sessions import Surroundings
+from passgrid.tools.way import UNLIMITED_RETRIES, NotDedicated, NoTools, ToolNameConflict, ToolSource, ToolWay
+from passgrid.workspaces.attempt_workspace import Place
 
 
 class AgentLoop:
@@ -40,6 +43,8 @@ class AgentLoop:
         self._meter = meter
         self._code = code
         self._way: ToolWay | None = None
+        self._drifting: DriftingTools | None = None
+        self._recorded: RecordedTools | None = None
         self._conversation: Conversation | None = None
 
     @property
@@ -49,23 +54,22 @@ class AgentLoop:
 
     def offered(self) -> list[dict[str, Any]]:
         """The tools the agent was offered, as a server lists them."""
-        tools = self._way.offered.values() if self._way else ()
-        return [
-            {
-                "server": tool.server,
-                "name": tool.definition.name,
-                "description": tool.definition.description,
-                "inputSchema": tool.definition.parameters_json_schema,
-            }
-            for tool in tools
-        ]
+        return [tool.listed() for tool in self._way.offered.values()] if self._way else []
 
-    async def run(self, folder: Path | None) -> Outcome:
+    def drift(self) -> DriftAccount | None:
+        """What was found by comparing live answers with recorded ones; None where nothing is compared."""
+        return self._drifting.account() if self._drifting else None
+
+    def recorded_end(self) -> Mapping[str, Any] | None:
+        """In the mode sandbox: the files a recording ended with in the state the session is in; None: nobody knows."""
+        return self._recorded.end_workspace() if self._recorded else None
+
+    async def run(self, place: Place | None) -> Outcome:
         """Run to the end and say how it ended; the meter's reason goes before whatever the agent library made of it."""
         deadline = Deadline(self._order.scenario.limits, self._meter)
         try:
             async with deadline:
-                await self._loop(folder)
+                await self._loop(place)
         except Exception as error:  # noqa: BLE001 - an attempt always ends in an outcome
             if isinstance(error, TimeoutError) and deadline.passed:
                 return deadline.outcome()
@@ -85,9 +89,9 @@ class AgentLoop:
             case _:
                 return None
 
-    async def _loop(self, folder: Path | None) -> None:
+    async def _loop(self, place: Place | None) -> None:
         model, recorded = self._model()
-        async with self._source(folder) as source:
+        async with self._source(place) as source:
             self._way = ToolWay(source, self._meter, self._order.scenario.tools, self._order.gate, self._redactor.value)
             agent: Agent[None, str] = Agent(
                 self._metered(model),
@@ -110,7 +114,7 @@ class AgentLoop:
         if reference.recorded:
             if self._order.cassette is None:
                 raise BrokenCassette(f"no cassette for sample {self._order.sample} of {reference}")
-            recorded = RecordedModel(self._order.cassette)
+            recorded = RecordedModel(self._order.cassette, by_position=self._order.mode is Mode.DRIFT)
             return recorded, recorded
         if reference.scripted:
             policies = self._code.marked(POLICIES_FILE, POLICY_MARK)
@@ -128,11 +132,16 @@ class AgentLoop:
         return GatedModel(model, self._meter, answered, self._order.gate, str(reference), reference.provider)
 
     @contextlib.asynccontextmanager
-    async def _source(self, folder: Path | None) -> AsyncGenerator[ToolSource]:
+    async def _source(self, place: Place | None) -> AsyncGenerator[ToolSource]:
         if self._order.mode is Mode.REPLAY:
             if self._order.cassette is None:
                 raise BrokenCassette(f"no cassette for sample {self._order.sample}")
-            yield RecordedTools(self._order.cassette)
+            yield RecordedTools([self._order.cassette])
+        elif self._order.mode is Mode.SANDBOX:
+            if not self._order.recordings:
+                raise BrokenCassette("no recordings for its tools to answer from")
+            self._recorded = RecordedTools(self._order.recordings, self._order.matching)
+            yield self._recorded
         elif not self._order.scenario.mcp_servers:
             yield NoTools()
         else:
@@ -140,8 +149,19 @@ class AgentLoop:
             from passgrid.tools.live import live_tools
 
             servers = self._order.scenario.mcp_servers
-            async with live_tools(servers, self._order.suite_folder, folder, self._redactor) as tools:
-                yield tools
+            places = {"suite": self._order.suite_folder, "workspace": place.folder if place else None}
+            around = Surroundings(self._code, self._redactor, places, place.memory if place else None)
+            must_be_ours = self._order.mode is Mode.DRIFT
+            async with live_tools(servers, around, self._order.sessions, must_be_ours=must_be_ours) as tools:
+                yield self._compared(tools)
+
+    def _compared(self, tools: ToolSource) -> ToolSource:
+        """In drift, the same tools with every answer compared with the recorded one."""
+        if self._order.mode is not Mode.DRIFT or self._order.cassette is None:
+            return tools
+        projections = {name: server.projection for name, server in self._order.scenario.mcp_servers.items()}
+        self._drifting = DriftingTools(tools, self._order.cassette, projections)
+        return self._drifting
 
 
 def _broken(error: Exception) -> Outcome:
@@ -151,6 +171,7 @@ def _broken(error: Exception) -> Outcome:
         (BrokenSuiteCode, "suite_code"),
         (UnusableModel, "model"),
         (ToolNameConflict, "tool_names"),
+        (NotDedicated, "not_dedicated"),
     ]
     kind = next((name for kind, name in kinds if isinstance(error, kind)), None) or failure_kind(error)
     if kind == CONTEXT_OVERFLOW:

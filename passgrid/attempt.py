@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,6 +13,7 @@ from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette
 from passgrid.cassettes.recorder import recorded_ending, recorded_steps
 from passgrid.cassettes.redacting import redacted_cassette
+from passgrid.drift.account import DriftAccount
 from passgrid.identity import value_hash
 from passgrid.matrix import Mode
 from passgrid.messages import transcript_of
@@ -19,18 +21,15 @@ from passgrid.meter import Meter
 from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.redaction import Redactor, secrets_of
 from passgrid.refused_calls import refused_calls
-from passgrid.scoring.checks import CheckResult, Evidence, all_required_passed, run_checks
+from passgrid.scenario import Scenario
+from passgrid.scoring.checks import CheckResult, all_required_passed, run_checks
+from passgrid.scoring.evidence import Evidence
 from passgrid.storable import storable
 from passgrid.suite_code import SuiteCode
 from passgrid.tools.declared import server_secrets
-from passgrid.tools.workspace import (
-    WorkspaceFiles,
-    fresh_workspace,
-    read_workspace,
-    recorded_workspace,
-    template_files,
-)
 from passgrid.transcript import Message, ModelCallRecord, ToolCallRecord
+from passgrid.workspaces.attempt_workspace import fresh_workspace, template_files
+from passgrid.workspaces.changes import WorkspaceFiles, recorded_workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +44,12 @@ class AttemptResult:
     tools: list[dict[str, Any]]
     """The tool surface that was offered: server, name, description, inputSchema."""
     files: WorkspaceFiles | None
+    """What lay in the workspace at the end, and its differences from the template."""
     duration_s: float
     recording: Cassette | None = None
     """The cassette of this attempt, where one was ordered and there is something to record."""
+    drift: DriftAccount | None = None
+    """How live answers differed from recorded ones, where they were compared."""
 
     def digest(self) -> str:
         """SHA-256 over outcome, messages, journal and checks: no times in it, so equal attempts have equal digests."""
@@ -76,12 +78,16 @@ class AttemptRun:
         order, loop = self.order, self._loop
         template = template_files(order.scenario.workspace, order.suite_files)
         files: WorkspaceFiles | None = None
-        with fresh_workspace(order.scenario.workspace if order.mode is Mode.LIVE else None, template) as folder:
-            outcome = await loop.run(folder)
-            if folder is not None:
-                files = read_workspace(folder, template)
+        async with fresh_workspace(order.scenario if order.mode.has_live_tools else None, template) as place:
+            outcome = await loop.run(place)
+            if place is not None:
+                files = await asyncio.to_thread(place.read)
         if order.cassette is not None and order.mode is Mode.REPLAY and order.scenario.workspace is not None:
             files = recorded_workspace(order.cassette.workspace, template)
+        if order.mode is Mode.SANDBOX and order.scenario.workspace is not None:
+            end = loop.recorded_end()
+            files = recorded_workspace(end, template) if end is not None else None
+            outcome = _with_known_end(outcome, order.scenario, files)
         result = self._result(outcome, files)
         self.checking = True
         checks = self._checks(result)
@@ -105,6 +111,7 @@ class AttemptRun:
             tools=self._loop.offered(),
             files=files,
             duration_s=meter.now_ms() / 1000,
+            drift=self._loop.drift(),
         )
 
     def _without_secrets(self, result: AttemptResult) -> AttemptResult:
@@ -121,6 +128,7 @@ class AttemptRun:
             tools=clean.value(result.tools),
             files=None if result.files is None else result.files.without(clean.text),
             recording=None if result.recording is None else redacted_cassette(result.recording, clean),
+            drift=None if result.drift is None else result.drift.without(clean.value),
         )
 
     def _checks(self, result: AttemptResult) -> tuple[CheckResult, ...]:
@@ -140,6 +148,15 @@ async def run(order: AttemptOrder) -> AttemptResult:
     surrounding task cancels the attempt and is the only thing that gets out.
     """
     return await AttemptRun(order).run()
+
+
+def _with_known_end(outcome: Outcome, scenario: Scenario, files: WorkspaceFiles | None) -> Outcome:
+    """A miss where checks want files that no recording holds: it ended elsewhere than all of them."""
+    looked_at = any(check.kind in {"file", "python"} for check in (*scenario.checks, *scenario.stages.values()))
+    if files is not None or not outcome.valid or not looked_at:
+        return outcome
+    reason = "no recording ended in the state this session ended in, so nobody knows its files; record it: --mode live"
+    return Outcome(OutcomeKind.REPLAY_MISS, reason=reason)
 
 
 def _redactor(order: AttemptOrder) -> Redactor:
@@ -180,6 +197,7 @@ def _recording(
     ending = recorded_ending(outcome)
     if ending is None:
         return None
+    steps, timings = recorded_steps(loop.messages, meter)
     return Cassette(
         scenario=order.scenario.name,
         label=order.model.as_label(),
@@ -188,7 +206,8 @@ def _recording(
         source={"model": str(order.model), "tool": "passgrid"},
         system=order.prompt.text or None,
         tools=loop.offered(),
-        steps=recorded_steps(loop.messages, meter),
+        steps=steps,
         ending=ending,
         workspace=files.to_json() if files else {},
+        timings=timings,
     )

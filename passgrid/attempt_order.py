@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from passgrid.cassettes.format import Cassette
+from passgrid.cassettes.matching import NO_RULES, MatchingRules
 from passgrid.gate import OPEN_GATE, Gate
 from passgrid.matrix import Mode, Prompt
 from passgrid.model_reference import ModelReference
 from passgrid.scenario import Scenario
+from passgrid.tools.sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +27,17 @@ class AttemptOrder:
     sample: int
     cassette: Cassette | None = None
     """Resolved; needed for every recorded model."""
+    recordings: tuple[Cassette, ...] = ()
+    """In the mode sandbox: the recordings its tools answer from, resolved; the preferred one first."""
+    matching: MatchingRules = NO_RULES
+    """When a call of theirs may answer another one."""
     suite_files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """The suite's own files by path: checks, policies, servers, templates."""
     suite_folder: Path | None = None
     """Where those files lie on disk, for live servers that are started from there."""
     gate: Gate = OPEN_GATE
     """Asked before every live call."""
+    sessions: Sessions | None = None
+    """Opens sessions with servers; None begins every one anew."""
     record: bool = False
     """Whether the result is to hold a recording."""

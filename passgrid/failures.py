@@ -32,6 +32,10 @@ from passgrid.failure_kinds import (
 )
 
 
+class NotLoggedIn(Exception):
+    """A hosted server wants a login, and there is none that is good; the message says how to make one."""
+
+
 class ServerLost(Exception):
     """An MCP server went away during an attempt."""
 
@@ -47,6 +51,7 @@ _KINDS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str],
     (ModelRequestRejectedError, "bad_request"),
     (AgentRunError, "agent"),
     (ServerLost, SERVER_LOST),
+    (NotLoggedIn, "not_logged_in"),
     ((anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream), SERVER_LOST),
     (httpx2.TransportError, SERVER_LOST),
     (MemoryError, "memory"),

@@ -3,7 +3,7 @@
 A suite is a folder:
 
     airline/
-      suite.yaml            description, default prompt
+      suite.yaml            description, default prompt, targets
       <scenario>.yaml       one scenario a file
       checks.py             Python checks; policies.py holds scripted models
       servers/ files/       MCP servers and workspace templates of its own
@@ -22,11 +22,15 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from passgrid.cassettes.layout import CassetteFolder
+from passgrid.cassettes.layout import LEARNED_FILE, CassetteFolder
+from passgrid.cassettes.matching import NO_RULES, MatchingRules
 from passgrid.json_values import is_object
 from passgrid.matrix import Prompt
+from passgrid.parts import Name
 from passgrid.problems import InvalidInput, Problem
-from passgrid.scenario import Name, Scenario
+from passgrid.scenario import Scenario
+from passgrid.server import AnyServer, InProcessServer
+from passgrid.target import DEFAULT_TARGET, Target
 from passgrid.yaml_files import read_yaml, validated
 
 SUITE_FILE = "suite.yaml"
@@ -44,6 +48,11 @@ class SuiteFacts(BaseModel):
 
     description: str = ""
     prompt: Annotated[Name | None, Field(description="The prompt when --prompt is absent.")] = None
+    matching: Annotated[MatchingRules, Field(description="When a recorded call may answer another one.")] = NO_RULES
+    recordings: Annotated[Name | None, Field(description="The label whose recordings answer in the mode sandbox.")] = (
+        None
+    )
+    targets: Annotated[dict[Name, Target], Field(description="Servers to choose from with --target.")] = {}
 
 
 @dataclass(frozen=True)
@@ -54,11 +63,18 @@ class Suite:
     folder: Path
     facts: SuiteFacts
     scenarios: tuple[Scenario, ...]
+    learned: MatchingRules = NO_RULES
+    """From `cassettes/learned.yaml`."""
 
     @property
     def cassettes(self) -> CassetteFolder:
         """Its recordings."""
         return CassetteFolder(self.folder)
+
+    @property
+    def matching(self) -> MatchingRules:
+        """What its `suite.yaml` says of matching, and what was learned by recording twice."""
+        return self.facts.matching.merged(self.learned)
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:
@@ -110,6 +126,9 @@ def load_suite(folder: Path) -> Suite:
     suite_file = folder / SUITE_FILE
     if suite_file.is_file():
         facts = _read(SuiteFacts, suite_file, problems) or facts
+        problems.extend(_target_problems(facts, suite_file, folder))
+    learned_file = folder / "cassettes" / LEARNED_FILE
+    learned = _read(MatchingRules, learned_file, problems) if learned_file.is_file() else None
     found: dict[str, Path] = {}
     scenarios: list[Scenario] = []
     for path in sorted(folder.glob("*.yaml")):
@@ -128,7 +147,7 @@ def load_suite(folder: Path) -> Suite:
         problems.append(Problem(str(folder), "holds no scenario file", "add <name>.yaml files with a task"))
     if problems:
         raise InvalidInput(problems)
-    suite = Suite(folder.name, folder, facts, tuple(scenarios))
+    suite = Suite(folder.name, folder, facts, tuple(scenarios), learned or NO_RULES)
     if (size := sum(map(len, suite.files.values()))) > MAX_SUITE_BYTES:
         message = f"its own files take {size:,} bytes; {MAX_SUITE_BYTES:,} can travel to workers"
         raise InvalidInput([Problem(str(folder), message, "keep large files out of the suite's folder")])
@@ -156,10 +175,27 @@ def _read(model: type[_Model], path: Path, problems: list[Problem], name: str | 
 
 def _missing_files(scenario: Scenario, path: Path, folder: Path) -> Iterable[Problem]:
     """Files and folders of the suite that a scenario names: they must exist, and lie inside it."""
-    named = [check.python.partition(":")[0] for check in scenario.checks if check.python]
-    named += [check.python.partition(":")[0] for check in scenario.stages.values() if check.python]
+    named = [check.suite_file for check in (*scenario.checks, *scenario.stages.values()) if check.suite_file]
     if scenario.workspace is not None and scenario.workspace.template is not None:
         named.append(scenario.workspace.template)
+    named += _server_files(scenario.mcp_servers.values())
+    yield from _missing(named, path, folder)
+
+
+def _target_problems(facts: SuiteFacts, path: Path, folder: Path) -> Iterable[Problem]:
+    """Targets that cannot be: one called default, and files that are not there."""
+    if DEFAULT_TARGET in facts.targets:
+        message = f"a target cannot be called {DEFAULT_TARGET}: that means the scenarios' own servers"
+        yield Problem(str(path), message, "give it another name")
+    for target in facts.targets.values():
+        yield from _missing(_server_files(target.mcp_servers.values()), path, folder)
+
+
+def _server_files(servers: Iterable[AnyServer]) -> list[str]:
+    return [server.python.partition(":")[0] for server in servers if isinstance(server, InProcessServer)]
+
+
+def _missing(named: Iterable[str], path: Path, folder: Path) -> Iterable[Problem]:
     for name in named:
         target = (folder / name).resolve()
         if not target.is_relative_to(folder.resolve()):

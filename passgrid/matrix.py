@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from passgrid.identity import short_id
 from passgrid.model_reference import ModelReference
 from passgrid.scenario import Scenario
+from passgrid.target import DEFAULT_TARGET, Target, on_target
 
 
 class Mode(StrEnum):
@@ -24,6 +25,11 @@ class Mode(StrEnum):
     def needs_recorded_model(self) -> bool:
         """Whether the model's turns come from cassettes in this mode."""
         return self in {Mode.REPLAY, Mode.DRIFT}
+
+    @property
+    def has_live_tools(self) -> bool:
+        """Whether tool calls reach real servers in this mode."""
+        return self in {Mode.LIVE, Mode.DRIFT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Arm:
 
     model: ModelReference
     prompt: Prompt
-    target: str = "default"
+    target: str = DEFAULT_TARGET
     fault: str = "none"
     mitigation: str = "none"
 
@@ -61,6 +67,7 @@ class Cell:
     arm: Arm
     suite: str
     scenario: Scenario
+    """With the servers of the arm's target."""
     cell_id: str
     """Hash of what decides the course of its attempts, sample and cassette aside."""
 
@@ -86,6 +93,8 @@ class SuiteSlice:
     suite: str
     scenarios: tuple[Scenario, ...]
     prompts: tuple[Prompt, ...]
+    targets: Mapping[str, Target] = field(default_factory=dict[str, Target])
+    """Those its suite declares, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +107,12 @@ class Matrix:
     k: int
     label: str
     harness: Harness
-    targets: tuple[str, ...] = ("default",)
+    targets: tuple[str, ...] = (DEFAULT_TARGET,)
 
     def cells(self) -> list[Cell]:
         """Every cell, scenarios outermost, in the order given."""
         return [
-            self._cell(Arm(model, prompt, target), part.suite, scenario)
+            self._cell(Arm(model, prompt, target), part.suite, on_target(scenario, part.targets.get(target)))
             for part in self.slices
             for scenario in part.scenarios
             for model in self.models

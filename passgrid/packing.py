@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from passgrid.cassettes.format import BrokenCassette, read_cassette, write_cassette
 from passgrid.cassettes.layout import CassetteFolder
+from passgrid.cassettes.matching import MatchingRules
 from passgrid.cassettes.payloads import read_payload, references
 from passgrid.identity import canonical_json, content_hash
 from passgrid.library import Suite
 from passgrid.matrix import Cell, Mode
-from passgrid.problems import Problem
+from passgrid.problems import InvalidInput, Problem
 
 
 class Packing:
@@ -50,6 +53,50 @@ class Packing:
             problems.append(Problem(f"--model recorded:{label}", f"unknown in suite {suite}; there are: {there}"))
         return problems
 
+    def take_recordings(
+        self, cells: Sequence[Cell], suites: Mapping[str, Suite], k: int, label: str | None
+    ) -> list[Problem]:
+        """What recorded tools answer from: all recordings of a scenario under one label.
+
+        Sample i prefers recording i, the cell's own prompt first.
+        """
+        problems: list[Problem] = []
+        for cell in cells:
+            suite = suites[cell.suite]
+            try:
+                chosen = _label(suite, label)
+            except InvalidInput as error:
+                problems += error.problems
+                continue
+            hashes, wrong = self._take_scenario(cell, suite.cassettes, chosen)
+            problems += wrong
+            if not hashes and not wrong:
+                place = f"{cell.suite}/{cell.scenario.name}"
+                problems.append(Problem(place, f"nothing is recorded under {chosen}", "--mode live --record"))
+            for sample in range(k if hashes else 0):
+                turned = hashes[sample % len(hashes) :] + hashes[: sample % len(hashes)]
+                self.cassettes[cell.cell_id, sample] = self.add(recording_list(turned, suite.matching))
+        return sorted(set(problems))
+
+    def _take_scenario(self, cell: Cell, folder: CassetteFolder, label: str) -> tuple[list[str], list[Problem]]:
+        paths = sorted((folder.root / label).glob(f"*/{glob.escape(cell.scenario.name)}/*.json"))
+        own = cell.arm.prompt.name
+        hashes: list[str] = []
+        problems: list[Problem] = []
+        for path in sorted(paths, key=lambda path: (path.parts[-3] != own, path.parts[-3], int(path.stem))):
+            try:
+                hashes.append(self._take_file(path, folder))
+            except (BrokenCassette, OSError) as error:
+                problems.append(Problem(str(path), str(error), "restore the file, or record it again"))
+        return hashes, problems
+
+    def _take_file(self, path: Path, folder: CassetteFolder) -> str:
+        """Raises `BrokenCassette`, `OSError`."""
+        cassette = read_cassette(path.read_bytes())
+        for name in references(cassette.to_document()):
+            self._take_payload(name, folder)
+        return self.add(write_cassette(cassette))
+
     def _take_cassette(self, cell: Cell, folder: CassetteFolder, sample: int) -> list[Problem]:
         path = folder.path(cell.arm.model.name, cell.arm.prompt.name, cell.scenario.name, sample)
         try:
@@ -87,6 +134,23 @@ class Packing:
                 "files": files[cell.suite],
             }
             self.orders[cell.cell_id] = self.add(canonical_json(order))
+
+
+def recording_list(hashes: Sequence[str], matching: MatchingRules) -> bytes:
+    """The blob that names the recordings of a sandbox attempt, and says when they may answer."""
+    rules = matching.model_dump(mode="json", exclude_defaults=True)
+    return canonical_json({"recordings": list(hashes), "matching": rules})
+
+
+def _label(suite: Suite, given: str | None) -> str:
+    """The label whose recordings answer. Raises `InvalidInput` where that is not clear."""
+    there = suite.cassettes.labels()
+    label = given or suite.facts.recordings or (there[0] if len(there) == 1 else None)
+    if label in there:
+        return label
+    message = f"no recordings are called {label} in suite {suite.name}" if label else "whose recordings are to answer?"
+    remedy = f"--recordings with one of {', '.join(there)}" if there else "record some: --mode live --record --wait"
+    raise InvalidInput([Problem("--mode sandbox", message, remedy)])
 
 
 def _missing(cell: Cell, there: int, k: int) -> Problem:

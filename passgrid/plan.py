@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from passgrid.harness import installed_harness
@@ -14,6 +14,8 @@ from passgrid.packing import Packing
 from passgrid.problems import InvalidInput, Problem
 from passgrid.request import Request, request_problems
 from passgrid.scenario import Scenario
+from passgrid.target import DEFAULT_TARGET
+from passgrid.targeting import target_problems
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,18 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
         k=request.k,
         label=request.label,
         harness=installed_harness(),
+        targets=request.targets or (DEFAULT_TARGET,),
     )
     cells = tuple(matrix.cells())
     packing = Packing()
     # Looked at even where there are problems already: all of them are told at once.
-    if matrix.mode is Mode.REPLAY:
+    problems += target_problems(slices, cells, matrix)
+    if matrix.mode.needs_recorded_model:
         problems += packing.take_cassettes(cells, suites, request.k)
-    elif matrix.mode is Mode.LIVE:
+    else:
         problems += _live_problems(cells, suites, request)
+    if matrix.mode is Mode.SANDBOX:
+        problems += packing.take_recordings(cells, suites, request.k, request.recordings)
     if problems:
         raise InvalidInput(problems)
     packing.take_orders(cells, suites, matrix.mode)
@@ -139,7 +145,7 @@ def _slice(suite: Suite, request: Request, problems: list[Problem]) -> SuiteSlic
             problems += error.problems
     if len({prompt.name for prompt in prompts}) != len(prompts):
         problems.append(Problem("--prompt", "one prompt is given twice"))
-    return SuiteSlice(suite.name, suite.scenarios, tuple(prompts))
+    return SuiteSlice(suite.name, suite.scenarios, tuple(prompts), suite.facts.targets)
 
 
 def _filtered(slices: Sequence[SuiteSlice], request: Request, problems: list[Problem]) -> list[SuiteSlice]:
@@ -155,7 +161,7 @@ def _filtered(slices: Sequence[SuiteSlice], request: Request, problems: list[Pro
             scenarios = scenarios[:left]
             left -= len(scenarios)
         if scenarios:
-            kept.append(SuiteSlice(part.suite, tuple(scenarios), part.prompts))
+            kept.append(replace(part, scenarios=tuple(scenarios)))
     if slices and not kept and request.tags:
         problems.append(Problem("--tag " + ",".join(request.tags), "no scenario carries it"))
     return kept

@@ -10,9 +10,6 @@ from passgrid.json_values import is_array
 from passgrid.matrix import Mode
 from passgrid.problems import Problem
 
-NOT_YET = {Mode.SANDBOX: "a live model on recorded tools", Mode.DRIFT: "a recorded model on live tools"}
-"""Modes the design names and this version does not have: refused, never ignored."""
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -26,6 +23,10 @@ class Request:
     """Only these; all of the suites when empty."""
     prompts: tuple[str, ...] = ()
     """The suites' defaults when empty."""
+    targets: tuple[str, ...] = ()
+    """Whose servers the tools come from; the scenarios' own when empty."""
+    recordings: str | None = None
+    """In the mode sandbox: the label whose recordings answer; what `suite.yaml` says, or the only one, when None."""
     tags: tuple[str, ...] = ()
     """Only scenarios that carry one of these."""
     limit: int | None = None
@@ -61,15 +62,23 @@ def request_problems(request: Request) -> list[Problem]:
         problems.append(Problem(f"--limit {request.limit}", "must be at least 1"))
     if request.mode not in list(Mode):
         problems.append(Problem(f"--mode {request.mode}", f"no such mode; there are: {', '.join(Mode)}"))
-    elif Mode(request.mode) in NOT_YET:
-        message = f"{NOT_YET[Mode(request.mode)]} is not in this version"
-        problems.append(Problem(f"--mode {request.mode}", message, "use replay or live"))
     if not request.suites:
         problems.append(Problem("--suite", "name at least one suite", "for example --suite demo"))
     if not request.models:
         problems.append(Problem("--model", "name at least one model", "for example --model recorded:gpt-4o"))
     if request.record and request.mode == Mode.REPLAY:
         problems.append(Problem("--record", "a replay has nothing new to record", "use --mode live"))
+    if request.record and request.mode == Mode.DRIFT:
+        message = "what a recorded model says to other answers is no recording of an agent"
+        problems.append(Problem("--record --mode drift", message, "use --mode live"))
+    if request.targets and request.mode in {Mode.REPLAY, Mode.SANDBOX}:
+        place = " ".join(f"--target {target}" for target in request.targets)
+        problems.append(Problem(place, f"a {request.mode} asks no server", "use --mode live or --mode drift"))
+    if request.recordings is not None and request.mode != Mode.SANDBOX:
+        message = "only in the mode sandbox is it chosen whose recordings answer"
+        problems.append(Problem(f"--recordings {request.recordings}", message, "use --mode sandbox"))
+    if len(set(request.targets)) != len(request.targets):
+        problems.append(Problem("--target", "one target is given twice"))
     if request.max_tries < 0:
         problems.append(Problem(f"--max-tries {request.max_tries}", "must not be negative"))
     if request.budget is not None and not 0 < request.budget < float("inf"):

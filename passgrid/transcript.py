@@ -34,7 +34,10 @@ class ToolCallRecord:
     result: Any
     """The text or JSON the agent got; None when the call never came back."""
     answered: str
-    """live, recorded, faked, faulted, missed, or library where no tool was reached."""
+    """live, recorded, recorded_state, recorded_semantic, faked, faulted, missed, or library where no tool was reached.
+
+    recorded: the recording's very next call. recorded_state: recorded in the state the session was in.
+    recorded_semantic: to the same question in other words."""
     error: bool
     error_text: str | None
     started_ms: float
@@ -43,6 +46,8 @@ class ToolCallRecord:
     """Position among the attempt's calls by request."""
     answered_at: int | None
     """Position among them by response; None when it never came back."""
+    score: float | None = None
+    """How alike the recorded question is, where it was answered in other words."""
 
 
 @dataclass(frozen=True, slots=True)

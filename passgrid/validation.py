@@ -18,6 +18,7 @@ from passgrid.cassettes.schema import cassette_schema
 from passgrid.library import load_suite
 from passgrid.problems import InvalidInput, Problem
 from passgrid.scenario import Scenario
+from passgrid.schedules.schedule_file import schedule_schema
 from passgrid.tapes.schema import tape_schema
 
 
@@ -32,6 +33,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "scenario": scenario_schema,
     "cassette": cassette_schema,
     "tape": tape_schema,
+    "schedule": schedule_schema,
 }
 """The published schemas by name."""
 

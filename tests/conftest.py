@@ -5,6 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The machines that run these are shared: how long an example takes says nothing.
+settings.register_profile("shared machine", deadline=None)
+settings.load_profile("shared machine")
 
 REQUIRE_ALL = os.environ.get("PASSGRID_REQUIRE_ALL") == "1"
 """Set in CI: what would be skipped for want of something fails instead."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
 import threading
 from typing import Any
@@ -14,6 +15,7 @@ from celery.utils.log import get_multiprocessing_logger
 from passgrid.log_lines import configure_logging
 from passgrid.process import die_with_parent
 from passgrid.tracing.sending import send_the_rest
+from passgrid.workspaces.overlay import METHOD_VARIABLE, private_mounts
 from workers.app import app
 from workers.heartbeats import start_beating, stop_beating
 from workers.live import interrupt_live
@@ -102,6 +104,9 @@ def main() -> None:
     if len(sys.argv) != 2 or sys.argv[1] not in {"replay", "live"}:
         raise SystemExit(USAGE)
     configure_logging()
+    if sys.argv[1] == "live":
+        # Before anything starts a thread. Its children share it, those that run attempts alone too.
+        private_mounts(as_user=os.environ.get(METHOD_VARIABLE) == "overlay")
     settings = worker_settings()
     app.conf.broker_url = settings.broker_url
     # Imported before the fork, so that processes share it.

@@ -16,6 +16,7 @@ from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
 from passgrid.attempt_order import AttemptOrder
 from passgrid.log_lines import log_context
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
+from passgrid.tools.kept_sessions import KeptSessions
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.losses import give_up, hand_back
 from passgrid.warehouse.results import Finished
@@ -55,6 +56,7 @@ class LiveAttempts:
         self._leases = LeaseKeeper(engine, settings.lease_s, self._lost)
         self._gates = GateKeeper(engine)
         self._orders = OrderBook(SuiteFolders())
+        self._sessions = KeptSessions() if shared else None
         self._orders_lock = threading.Lock()
         watchdog = Watchdog(self._running, self._overdue, settings.memory_mb, self._full)
         if shared:
@@ -80,6 +82,9 @@ class LiveAttempts:
         for task in tasks:
             task.cancel()
         concurrent.futures.wait(tasks, patience_s)
+        if self._sessions is not None:
+            closing = asyncio.run_coroutine_threadsafe(self._sessions.close(), self._loop)
+            concurrent.futures.wait([closing], patience_s)
 
     def _run(self, claimed: Claim, order: AttemptOrder) -> None:
         attempt = AttemptRun(order)
@@ -107,7 +112,7 @@ class LiveAttempts:
     def _order(self, claimed: Claim) -> AttemptOrder:
         with self._orders_lock, self._engine.connect() as connection:
             self._orders.fetch(connection, [claimed])
-            return self._orders.order(claimed, AttemptGate(self._gates, claimed))
+            return self._orders.order(claimed, AttemptGate(self._gates, claimed), self._sessions)
 
     def _lost(self, claims: Sequence[Claim]) -> None:
         """Somebody else has these now: what is left of them here must not go on."""

@@ -12,11 +12,13 @@ import sqlalchemy as sa
 
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette, cassette_of
+from passgrid.cassettes.matching import NO_RULES, MatchingRules
 from passgrid.cassettes.payloads import references, resolved
 from passgrid.gate import OPEN_GATE, Gate
 from passgrid.matrix import Mode, Prompt
 from passgrid.model_reference import ModelReference, parse_model_reference
 from passgrid.scenario import Scenario
+from passgrid.tools.sessions import Sessions
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from workers.suite_folder import SuiteFolders
@@ -41,21 +43,21 @@ class OrderBook:
         self._fetch(connection, (claim.order_hash for claim in claims), _Order.read)
         orders = [self._cache[claim.order_hash][1] for claim in claims if claim.order_hash in self._cache]
         self._fetch(connection, (name for order in orders for name in order.files.values()), bytes)
-        self._cassettes = {
-            name: orjson.loads(data)
-            for name, data in blobs.load(connection, {c.cassette_hash for c in claims if c.cassette_hash}).items()
-        }
+        self._cassettes = _documents(connection, {c.cassette_hash for c in claims if c.cassette_hash})
+        listed = {name for document in self._cassettes.values() for name in document.get("recordings", ())}
+        self._cassettes |= _documents(connection, listed)
         self._references = {name: references(document) for name, document in self._cassettes.items()}
         self._fetch_payloads(connection, set[str]().union(*self._references.values()))
         connection.rollback()
 
-    def order(self, claim: Claim, gate: Gate = OPEN_GATE) -> AttemptOrder:
-        """The order of a claim that was fetched, with the gate for its live calls.
+    def order(self, claim: Claim, gate: Gate = OPEN_GATE, sessions: Sessions | None = None) -> AttemptOrder:
+        """The order of a claim that was fetched, with the gate for its live calls and who opens sessions.
 
         Raises `LookupError` naming what is missing in the database.
         """
         document: _Order = self._cached(claim.order_hash)
         files = {path: self._cached(name) for path, name in document.files.items()}
+        sandbox = document.mode is Mode.SANDBOX
         return AttemptOrder(
             attempt_id=claim.attempt_id,
             scenario=document.scenario,
@@ -63,10 +65,13 @@ class OrderBook:
             model=document.model,
             mode=document.mode,
             sample=claim.sample,
-            cassette=self._cassette(claim.cassette_hash) if claim.cassette_hash else None,
+            cassette=self._cassette(claim.cassette_hash) if claim.cassette_hash and not sandbox else None,
+            recordings=self._recordings(claim.cassette_hash) if sandbox else (),
+            matching=self._matching(claim.cassette_hash) if sandbox else NO_RULES,
             suite_files=files,
             suite_folder=self._folder(document, files),
             gate=gate,
+            sessions=sessions,
             record=claim.record,
         )
 
@@ -80,6 +85,14 @@ class OrderBook:
             raise LookupError(f"cassette {name} is not in the database")
         values = {payload: self._cached(payload) for payload in self._references[name]}
         return cassette_of(resolved(self._cassettes[name], values))
+
+    def _recordings(self, name: str | None) -> tuple[Cassette, ...]:
+        return tuple(
+            self._cassette(recording) for recording in self._cassettes.get(name or "", {}).get("recordings", ())
+        )
+
+    def _matching(self, name: str | None) -> MatchingRules:
+        return MatchingRules.model_validate(self._cassettes.get(name or "", {}).get("matching", {}))
 
     def _folder(self, document: _Order, files: dict[str, bytes]) -> Path | None:
         if self._folders is None or document.mode is Mode.REPLAY or not files:
@@ -108,6 +121,10 @@ class OrderBook:
         while self._size > CACHED_BYTES and len(self._cache) > 1:
             _, (size, _) = self._cache.popitem(last=False)
             self._size -= size
+
+
+def _documents(connection: sa.Connection, names: set[str]) -> dict[str, Any]:
+    return {name: orjson.loads(data) for name, data in blobs.load(connection, names).items()} if names else {}
 
 
 class _Order:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from api.cli.learning import learn
 from api.cli.options import DryRun, Json, print_json
 from passgrid.cassettes.format import BrokenCassette, Cassette
 from passgrid.cassettes.layout import CassetteFolder
@@ -32,8 +33,15 @@ def register(app: typer.Typer) -> None:
     group.command("verify", epilog="Example: passgrid cassette verify scenarios/demo")(verify)
     group.command("redact", epilog="Example: passgrid cassette redact scenarios/demo --dry-run")(redact)
     group.command("prune", epilog="Example: passgrid cassette prune scenarios/demo --dry-run")(prune)
+    group.command(
+        "learn", epilog="Example: passgrid cassette learn scenarios/demo --label monday --label tuesday --write"
+    )(learn)
     group.command("pack", epilog="Example: passgrid cassette pack scenarios/demo --out demo.cassettes")(pack)
     group.command("unpack", epilog="Example: passgrid cassette unpack demo.cassettes --suite scenarios/demo")(unpack)
+    group.command(
+        "promote",
+        epilog="Example: passgrid cassette promote scenarios/demo --from gpt-5.nightly-2026-05-01 --to gpt-5 --dry-run",
+    )(promote)
     app.add_typer(group, name="cassette")
 
 
@@ -99,11 +107,20 @@ def redact(suites: Suites, dry_run: DryRun = False, json: Json = False) -> None:
     _tell(changed, "would be redacted" if dry_run else "redacted", json)
 
 
-def prune(suites: Suites, dry_run: DryRun = False, json: Json = False) -> None:
-    """Remove payloads that no recording refers to."""
-    from passgrid.cassettes.upkeep import unreachable
+def prune(
+    suites: Suites,
+    replaced: Annotated[
+        str | None,
+        typer.Option(metavar="LABELS", help="Also recordings of such labels, nightly-*, that a newer one has again."),
+    ] = None,
+    keep: Annotated[int, typer.Option(min=1, help="With --replaced: how many of the newest labels stay whole.")] = 1,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Remove payloads that no recording refers to, and recordings that newer ones replace. Look first: --dry-run."""
+    from passgrid.cassettes.upkeep import removable
 
-    paths = [path for suite in suites for path in unreachable(_folder(suite))]
+    paths = [path for suite in suites for path in removable(_folder(suite), replaced, keep)]
     if not dry_run:
         for path in paths:
             path.unlink()
@@ -142,6 +159,39 @@ def unpack(
     except BrokenCassette as error:
         raise InvalidInput([Problem(str(file), str(error))]) from None
     print(f"{suite}: {count} files")
+
+
+def promote(
+    suite: Annotated[Path, typer.Argument(help="Folder of a suite.")],
+    source: Annotated[str, typer.Option("--from", help="The label of the new recordings, such as those of a night.")],
+    target: Annotated[str, typer.Option("--to", help="The label to replace: the baseline.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Make recordings the baseline, after showing where they say something else. Scenarios they lack stay."""
+    from passgrid.cassettes.promoting import promote as replace_them
+    from passgrid.cassettes.promoting import promotion
+
+    try:
+        made = promotion(_folder(suite), source, target)
+    except BrokenCassette as error:
+        raise InvalidInput([Problem(str(suite), str(error), f"passgrid cassette verify {suite}")]) from None
+    counts = {kind: made.count(kind) for kind in ("changed", "added", "removed", "same")}
+    if not json:
+        for one in made.replacements:
+            if one.kind != "same":
+                print(f"{one.kind} {target}/{one.place}")
+            for line in one.lines():
+                print(f"  {line}")
+        print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    if not (dry_run or yes or json) and not typer.confirm(f"Replace the recordings of {target}?", err=True):
+        raise SystemExit(1)
+    written = 0 if dry_run or (json and not yes) else replace_them(made)
+    if json:
+        print_json({"from": source, "to": target, **counts, "written": written})
+    elif written:
+        print(f"{suite}: {written} recordings of {source} are {target} now")
 
 
 def _folder(suite: Path) -> CassetteFolder:

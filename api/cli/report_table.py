@@ -45,6 +45,9 @@ def _arms_table(arms: Sequence[ArmReport]) -> Table:
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("model", overflow="fold", min_width=12)
     table.add_column("prompt", overflow="fold", min_width=8)
+    targets = any(arm.name.target != "default" for arm in arms)
+    if targets:
+        table.add_column("target", overflow="fold")
     for column in ("run", "scenarios", "n", "coverage", "passed"):
         if column != "run" or len(runs) > 1:
             table.add_column(column, justify="right", no_wrap=True)
@@ -53,7 +56,8 @@ def _arms_table(arms: Sequence[ArmReport]) -> Table:
         share = "-" if covered.share is None else f"{covered.share:.0%}"
         run = [name.run[:8]] if len(runs) > 1 else []
         counts = (str(len(arm.scenarios)), f"{covered.valid}/{covered.wanted}", share, str(arm.passed))
-        table.add_row(str(i), name.model, name.prompt, *run, *counts)
+        axes = [name.model, name.prompt, *([name.target] if targets else [])]
+        table.add_row(str(i), *axes, *run, *counts)
     return table
 
 

@@ -20,6 +20,8 @@ class Spec(BaseModel):
     scenarios: tuple[str, ...] | None = None
     models: tuple[str, ...] | None = None
     prompts: tuple[str, ...] | None = None
+    targets: tuple[str, ...] | None = None
+    recordings: str | None = None
     k: int | None = None
     mode: str | None = None
     label: str | None = None

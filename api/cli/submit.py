@@ -33,14 +33,20 @@ def submit_matrix(
     model: Annotated[Many, typer.Option(help="recorded:LABEL, scripted:NAME or provider:NAME[?setting=value].")] = None,
     prompt: Annotated[Many, typer.Option(help="Named prompts; the suite's default when absent.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="Samples of each cell.")] = None,
-    mode: Annotated[str | None, typer.Option(help="replay or live; sandbox and drift are not in this version.")] = None,
+    mode: Annotated[str | None, typer.Option(help="What is live: replay, sandbox, live or drift. [replay]")] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Turn the attempts into cassettes of their suites; needs --wait.")
     ] = False,
     label: Annotated[str | None, typer.Option(help="Another label measures again.")] = None,
-    target: Annotated[Many, typer.Option(help="Which server the tools come from.")] = None,
+    target: Annotated[
+        Many,
+        typer.Option(help="Whose servers the tools come from, declared in suite.yaml; `default`: the scenarios' own."),
+    ] = None,
     fault: Annotated[Many, typer.Option(help="A fault to inject.")] = None,
     mitigation: Annotated[Many, typer.Option(help="A mitigation around the agent.")] = None,
+    recordings: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="In the mode sandbox: whose recordings answer.")
+    ] = None,
     tag: Annotated[Many, typer.Option(help="Only scenarios with one of these tags.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N scenarios.")] = None,
     priority: Annotated[int | None, typer.Option(help="Larger goes first.")] = None,
@@ -56,12 +62,14 @@ def submit_matrix(
     json: Json = False,
 ) -> None:
     """Fan a model × prompt × scenario × k matrix out to the workers."""
-    refuse([("--target", target), ("--fault", fault), ("--mitigation", mitigation)])
+    refuse([("--fault", fault), ("--mitigation", mitigation)])
     flags: dict[str, Any] = {
         "suites": suite,
         "scenarios": scenario,
         "models": model,
         "prompts": prompt,
+        "targets": target,
+        "recordings": recordings,
         "k": k,
         "mode": mode,
         "label": label,
@@ -109,7 +117,9 @@ def _submit(plan: Plan, *, wait: bool, dry_run: bool, json: bool) -> None:
         finished = wait and wait_for(engine, submitted.run_id, quiet=json)
         with engine.connect() as connection:
             summary = run_summary(connection, submitted.run_id)
-            recorded = collect_recordings(connection, plan) if finished and plan.request.record else 0
+            recorded = 0
+            if finished and plan.request.record:
+                recorded = collect_recordings(connection, plan.run_id, plan.suite_folders)
     if recorded:
         print(f"{recorded} cassettes written", file=sys.stderr)
     if json:
@@ -134,7 +144,7 @@ def _tell(summary: Any, new_attempts: int) -> None:
 
 
 def _tell_dry_run(plan: Plan, there: int, json: bool) -> None:
-    free = plan.matrix.mode == "replay" or all(model.scripted for model in plan.matrix.models)
+    free = plan.matrix.mode.needs_recorded_model or all(model.scripted for model in plan.matrix.models)
     facts = {
         "run": plan.run_id,
         "wanted": plan.wanted,

@@ -42,8 +42,8 @@ def validate(
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()) + ": no problem")
 
 
-def schema(kind: Annotated[str, typer.Argument(help="scenario, cassette or tape.")]) -> None:
-    """Print the JSON Schema of a scenario or cassette file, or of a line of a tape, for editors."""
+def schema(kind: Annotated[str, typer.Argument(help="scenario, cassette, tape or schedule.")]) -> None:
+    """Print the JSON Schema of a scenario, cassette or schedule file, or of a line of a tape, for editors."""
     from passgrid.validation import SCHEMAS
 
     if kind not in SCHEMAS:

@@ -45,6 +45,8 @@ class Submission(BaseModel):
     mode: Text = "replay"
     scenarios: Texts = []
     prompts: Texts = []
+    targets: Texts = []
+    recordings: Text | None = None
     tags: Texts = []
     limit: int | None = Field(default=None, ge=1, le=1_000_000)
     label: Text = "default"

@@ -15,7 +15,7 @@ from api.http.roles import CallerOf, GuardedRoute, needs
 from api.suites import describe_suite, list_suites, upload
 from passgrid.access import Role
 from passgrid.problems import InvalidInput, Problem
-from passgrid.scenario import NAME_PATTERN
+from passgrid.parts import NAME_PATTERN
 
 router = APIRouter(prefix="/suites", tags=["suites"], route_class=GuardedRoute, dependencies=[needs(Role.READ)])
 

@@ -12,7 +12,7 @@ from api.http.database import Connection, Engine
 from api.http.roles import GuardedRoute, needs
 from api.tokens import LONGEST_NAME, MOST_DAYS, create_token, created_detail, revoke_token, token_document
 from passgrid.access import Role
-from passgrid.scenario import NAME_PATTERN
+from passgrid.parts import NAME_PATTERN
 from passgrid.warehouse.access import list_tokens
 
 router = APIRouter(prefix="/tokens", tags=["tokens"], route_class=GuardedRoute, dependencies=[needs(Role.ADMIN)])

@@ -20,6 +20,7 @@ class Service:
 
 SERVICES = (
     Service("scheduler", python_module("api.scheduler")),
+    Service("beat", python_module("api.nightly.beat")),
     Service("replay", python_module("workers.host", "replay")),
     Service("live", python_module("workers.host", "live")),
     Service("http", python_module("api.http")),

@@ -6,13 +6,18 @@ and last the SHA-256 over everything else in canonical form. `schema.py` publish
 Steps, in the order they happened:
 
 * `{"user": text or parts}`: a user turn
-* `{"model": {"parts": […], "usage"?, "served"?, "finish"?, "cost_usd"?, "ms"?}}`: a model turn; its parts are
+* `{"model": {"parts": […], "usage"?, "served"?, "finish"?, "cost_usd"?}}`: a model turn; its parts are
   `{"text"}`, `{"thinking", "signature"?}`, `{"image", "media_type"}` or `{"call": tool, "id", "args"}`
-* `{"calls": [{"call": n, "server"?, "result" | "error" | "library", "answered"?, "ms"?}]}`: the answers to the calls of
-  the model turn before. Overlapping calls are one unordered step: `call` is the position of the request among the
+* `{"calls": [{"call": n, "server"?, "result" | "error" | "library", "answered"?}]}`: the answers to the calls of the
+  model turn before. Overlapping calls are one unordered step: `call` is the position of the request among the
   turn's calls, `answered` that of the response (left out where there is one call). `library` names the kind of a text
   that the agent library wrote itself, so that an upgrade of the library does not miss everywhere.
 * `{"feedback": kind}`: the agent library asked the model again after an unusable response
+
+How long everything took differs with every recording, so it stands in no step and in no hash: `timings` lies in a file
+beside the cassette (`layout.py`), and only travels inside of it. `{"model": [ms, …], "calls": [[ms, …], …]}`, one for
+each model turn, and for each step of calls one for each call; null where it is not known. (Files of before hold `ms`
+in their steps; they are read as they are.)
 
 Anywhere a value may stand, `{"$payload": "<sha256>.txt" | "<sha256>.json"}` may stand for a large or repeated one,
 stored once per suite.
@@ -21,7 +26,7 @@ stored once per suite.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import orjson
@@ -65,6 +70,8 @@ class Cassette:
     """Verdicts of other tools by name, such as a published reward."""
     workspace: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Files that differ from the template at the end: `{"changed": {path: text}, "deleted": [path]}`."""
+    timings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """How long model turns and calls took, in ms; no part of what the cassette is."""
 
     def to_document(self) -> dict[str, Any]:
         """The JSON document without its hash."""
@@ -92,14 +99,19 @@ class Cassette:
         return value_hash(self.to_document())
 
 
-def write_cassette(cassette: Cassette) -> bytes:
-    """The file's bytes: the same cassette always gives the same ones."""
+def write_cassette(cassette: Cassette, *, with_timings: bool = False) -> bytes:
+    """The file's bytes: the same cassette always gives the same ones.
+
+    with_timings: put them in after the hash, for a way on which a file beside it would be lost.
+    """
     document = cassette.to_document()
     lines = [
         f"{_line(key)}: [\n{_step_lines(value)}]" if key == "steps" else f"{_line(key)}: {_line(value)}"
         for key, value in document.items()
     ]
     lines.append(f'"hash": "{value_hash(document)}"')
+    if with_timings and cassette.timings:
+        lines.append(f'"timings": {_line(dict(cassette.timings))}')
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
@@ -126,10 +138,11 @@ def read_cassette(data: bytes) -> Cassette:
     if version != VERSION:
         raise BrokenCassette(f"version {version} of the format; this Passgrid reads version {VERSION}")
     stored: Any = document.pop("hash", None)
+    timings: Any = document.pop("timings", None)
     actual = value_hash(document)
     if stored != actual:
         raise BrokenCassette(f"its hash does not hold: the file says {stored}, its content is {actual}")
-    return cassette_of(document)
+    return replace(cassette_of(document), timings=timings or {})
 
 
 def cassette_of(document: Mapping[str, Any]) -> Cassette:

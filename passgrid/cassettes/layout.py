@@ -1,4 +1,8 @@
-"""Where cassettes lie in a suite: `cassettes/<label>/<prompt>/<scenario>/<sample>.json`, payloads beside the labels."""
+"""Where cassettes lie in a suite: `cassettes/<label>/<prompt>/<scenario>/<sample>.json`, payloads beside the labels.
+
+How long everything took lies beside each, in `<sample>.ms`: it changes with every recording and says nothing to a
+reviewer, so `.gitattributes` keeps it out of diffs.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,19 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from passgrid.cassettes.format import Cassette, write_cassette
 from passgrid.cassettes.payloads import packed
+from passgrid.json_values import is_object
 
 PAYLOADS = "payloads"
+TIMINGS_SUFFIX = ".ms"
+LEARNED_FILE = "learned.yaml"
+"""What was seen to be volatile by recording twice: matching rules, beside the labels."""
+_ATTRIBUTES = f"*{TIMINGS_SUFFIX} -diff -merge\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +68,37 @@ class CassetteFolder:
             yield from sorted((self.root / label).glob("*/*/*.json"))
 
     def write(self, cassette: Cassette) -> Path:
-        """Store a recording and its payloads; a file appears whole or not at all."""
+        """Store a recording and its payloads; a file appears whole or not at all.
+
+        Where nothing but its timings changed, nothing is written.
+        """
         light, payloads = packed(cassette)
         for name, data in payloads.items():
             target = self.root / PAYLOADS / name
             if not target.exists():
                 _write_whole(target, data)
         path = self.path(cassette.label, cassette.prompt, cassette.scenario, cassette.sample)
-        _write_whole(path, write_cassette(light))
+        data = write_cassette(light)
+        if path.is_file() and path.read_bytes() == data:
+            return path
+        _write_whole(path, data)
+        if cassette.timings:
+            _write_whole(path.with_suffix(TIMINGS_SUFFIX), orjson.dumps(dict(cassette.timings)) + b"\n")
+            self._keep_out_of_diffs()
         return path
+
+    def timings(self, path: Path) -> dict[str, Any]:
+        """How long the turns and calls of a recording took; empty where nobody knows."""
+        try:
+            found: Any = orjson.loads(path.with_suffix(TIMINGS_SUFFIX).read_bytes())
+        except (FileNotFoundError, orjson.JSONDecodeError):
+            return {}
+        return found if is_object(found) else {}
+
+    def _keep_out_of_diffs(self) -> None:
+        attributes = self.root / ".gitattributes"
+        if not attributes.exists():
+            _write_whole(attributes, _ATTRIBUTES.encode())
 
 
 def _write_whole(path: Path, data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -76,17 +77,11 @@ def resolve(cassette: Cassette, payloads: Payloads) -> Cassette:
     values = {name: read_payload(name, payloads) for name in references(document)}
     if not values:
         return cassette
-    return Cassette(
-        scenario=cassette.scenario,
-        label=cassette.label,
-        prompt=cassette.prompt,
-        sample=cassette.sample,
-        source=cassette.source,
+    return replace(
+        cassette,
         system=resolved(cassette.system, values),
         tools=resolved(cassette.tools, values),
         steps=tuple(resolved(step, values) for step in cassette.steps),
-        ending=cassette.ending,
-        verdicts=cassette.verdicts,
         workspace=resolved(dict(cassette.workspace), values),
     )
 
@@ -120,17 +115,11 @@ def packed(cassette: Cassette) -> tuple[Cassette, dict[str, bytes]]:
 
     changed = {path: move_out(text) for path, text in cassette.workspace.get("changed", {}).items()}
     workspace = {**cassette.workspace, "changed": changed} if cassette.workspace else {}
-    light = Cassette(
-        scenario=cassette.scenario,
-        label=cassette.label,
-        prompt=cassette.prompt,
-        sample=cassette.sample,
-        source=cassette.source,
+    light = replace(
+        cassette,
         system=cassette.system if cassette.system is None else move_out(cassette.system, always=True),
         tools=move_out(cassette.tools, always=True),
         steps=tuple(lightened(step) for step in cassette.steps),
-        ending=cassette.ending,
-        verdicts=cassette.verdicts,
         workspace=workspace,
     )
     return light, files

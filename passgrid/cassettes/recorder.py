@@ -27,9 +27,13 @@ from passgrid.storable import storable_text
 from passgrid.transcript import ModelCallRecord, ToolCallRecord
 
 
-def recorded_steps(messages: Sequence[ModelMessage], meter: Meter) -> tuple[Step, ...]:
-    """The steps of a conversation, with what the meter knows of each model turn and call."""
-    return tuple(_steps(messages, meter))
+def recorded_steps(messages: Sequence[ModelMessage], meter: Meter) -> tuple[tuple[Step, ...], dict[str, Any]]:
+    """The steps of a conversation, with what the meter knows of each model turn and call; and how long they took.
+
+    Providers give every call an id that is new each time: here they are numbered, so that only what changed differs.
+    """
+    recorder = _Recorder(meter)
+    return tuple(recorder.steps(messages)), {"model": recorder.model_ms, "calls": recorder.calls_ms}
 
 
 def recorded_ending(outcome: Outcome) -> dict[str, Any] | None:
@@ -39,78 +43,103 @@ def recorded_ending(outcome: Outcome) -> dict[str, Any] | None:
     return {"outcome": COMPLETED_ENDING} if outcome.valid else None
 
 
-def _steps(messages: Sequence[ModelMessage], meter: Meter) -> Iterator[Step]:
-    turn = 0
-    asked: list[ToolCallPart] = []
-    for message in messages:
-        if isinstance(message, ModelResponse):
-            turn += 1
-            asked = [part for part in message.parts if isinstance(part, ToolCallPart)]
-            metered = meter.model_calls[turn - 1] if turn <= len(meter.model_calls) else None
-            yield {"model": _model_turn(message, metered)}
-        else:
-            journal = [call for call in meter.tool_calls if call.turn == turn]
-            yield from _request_steps(message, asked, journal)
+class _Recorder:
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._called = 0
+        self.model_ms: list[float | None] = []
+        self.calls_ms: list[list[float | None]] = []
+
+    def steps(self, messages: Sequence[ModelMessage]) -> Iterator[Step]:
+        """Every step in order."""
+        turn = 0
+        asked: list[ToolCallPart] = []
+        for message in messages:
+            if isinstance(message, ModelResponse):
+                turn += 1
+                asked = [part for part in message.parts if isinstance(part, ToolCallPart)]
+                metered = self._meter.model_calls[turn - 1] if turn <= len(self._meter.model_calls) else None
+                self.model_ms.append(metered.duration_ms if metered else None)
+                yield {"model": {"parts": [self._part(part) for part in message.parts], **_facts(metered)}}
+            else:
+                journal = [call for call in self._meter.tool_calls if call.turn == turn]
+                yield from self._request_steps(message, asked, journal)
+
+    def _part(self, part: ModelResponsePart) -> dict[str, Any]:
+        if isinstance(part, ToolCallPart):
+            self._called += 1
+            return {"call": part.tool_name, "id": f"call_{self._called}", "args": call_arguments(part)}
+        return _said(part)
+
+    def _request_steps(
+        self, message: ModelRequest, asked: list[ToolCallPart], journal: list[ToolCallRecord]
+    ) -> Iterator[Step]:
+        calls: list[dict[str, Any]] = []
+        took: list[float | None] = []
+        for part in message.parts:
+            if isinstance(part, ToolReturnPart):
+                row = _row(part, asked, journal)
+                calls.append(_call(part, asked, row, journal))
+                took.append(row.duration_ms if row else None)
+            elif isinstance(part, UserPromptPart):
+                yield {"user": user_content(part)}
+            elif isinstance(part, RetryFeedbackPart):
+                yield {"feedback": part.retry.cause}
+        if calls:
+            if len(calls) == 1:
+                calls[0].pop("answered", None)
+            self.calls_ms.append(took)
+            yield {"calls": calls}
 
 
-def _request_steps(message: ModelRequest, asked: list[ToolCallPart], journal: list[ToolCallRecord]) -> Iterator[Step]:
-    calls: list[dict[str, Any]] = []
-    for part in message.parts:
-        if isinstance(part, ToolReturnPart):
-            calls.append(_call(part, asked, journal))
-        elif isinstance(part, UserPromptPart):
-            yield {"user": user_content(part)}
-        elif isinstance(part, RetryFeedbackPart):
-            yield {"feedback": part.retry.cause}
-    if calls:
-        if len(calls) == 1:
-            calls[0].pop("answered", None)
-        yield {"calls": calls}
+def _position(part: ToolReturnPart[Any], asked: list[ToolCallPart]) -> int:
+    return next(i for i, call in enumerate(asked) if call.tool_call_id == part.tool_call_id)
 
 
-def _call(part: ToolReturnPart[Any], asked: list[ToolCallPart], journal: list[ToolCallRecord]) -> dict[str, Any]:
-    position = next(i for i, call in enumerate(asked) if call.tool_call_id == part.tool_call_id)
-    kind = library_kind(part)
-    if kind is not None:
-        return {"call": position, "library": kind}
-    # The n-th call of this tool in the turn is the n-th journal row of this tool.
-    before = sum(call.tool_name == part.tool_name for call in asked[:position])
+def _row(part: ToolReturnPart[Any], asked: list[ToolCallPart], journal: list[ToolCallRecord]) -> ToolCallRecord | None:
+    """The journal row of an answer: the n-th call of this tool in the turn is the n-th row of this tool."""
+    if library_kind(part) is not None:
+        return None
+    before = sum(call.tool_name == part.tool_name for call in asked[: _position(part, asked)])
     rows = [row for row in sorted(journal, key=lambda row: row.asked) if row.tool == part.tool_name]
-    row = rows[before] if before < len(rows) else None
-    answer: dict[str, Any] = {"call": position}
+    return rows[before] if before < len(rows) else None
+
+
+def _call(
+    part: ToolReturnPart[Any], asked: list[ToolCallPart], row: ToolCallRecord | None, journal: list[ToolCallRecord]
+) -> dict[str, Any]:
+    answer: dict[str, Any] = {"call": _position(part, asked)}
+    if (kind := library_kind(part)) is not None:
+        return {**answer, "library": kind}
     if row is not None:
         answer["server"] = row.server
     answer["error" if part.outcome == "failed" else "result"] = plain_content(part.content)
     if row is not None and row.answered_at is not None:
         first = min(other.answered_at for other in journal if other.answered_at is not None)
-        answer |= {"answered": row.answered_at - first, "ms": row.duration_ms}
+        answer["answered"] = row.answered_at - first
     return answer
 
 
-def _model_turn(message: ModelResponse, metered: ModelCallRecord | None) -> dict[str, Any]:
-    turn: dict[str, Any] = {"parts": [_part(part) for part in message.parts]}
+def _facts(metered: ModelCallRecord | None) -> dict[str, Any]:
+    """What is known of a model turn besides what it says."""
     if metered is None:
-        return turn
+        return {}
     counts = {
         "input": metered.input_tokens,
         "output": metered.output_tokens,
         "cache_read": metered.cache_read_tokens,
         "cache_write": metered.cache_write_tokens,
     }
-    known = {name: count for name, count in counts.items() if count is not None}
     facts = {
-        "usage": known or None,
+        "usage": {name: count for name, count in counts.items() if count is not None} or None,
         "served": metered.served_model,
         "finish": metered.finish_reason,
         "cost_usd": metered.cost_usd,
-        "ms": metered.duration_ms,
     }
-    return turn | {name: value for name, value in facts.items() if value is not None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
-def _part(part: ModelResponsePart) -> dict[str, Any]:
-    if isinstance(part, ToolCallPart):
-        return {"call": part.tool_name, "id": part.tool_call_id, "args": call_arguments(part)}
+def _said(part: ModelResponsePart) -> dict[str, Any]:
     if isinstance(part, TextPart):
         return {"text": storable_text(part.content)}
     if isinstance(part, ThinkingPart):

@@ -35,7 +35,7 @@ _MODEL_TURN = {
         "served": {"type": ["string", "null"], "description": "The model id the provider says it served."},
         "finish": {"type": ["string", "null"]},
         "cost_usd": {"type": ["number", "null"], "minimum": 0},
-        "ms": {"type": ["number", "null"], "minimum": 0, "description": "How long the provider took."},
+        "ms": {"type": ["number", "null"], "minimum": 0, "description": "In files of before `timings`."},
     },
     "required": ["parts"],
     "additionalProperties": False,
@@ -99,6 +99,12 @@ def cassette_schema() -> dict[str, Any]:
                 "additionalProperties": False,
             },
             "hash": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "timings": {
+                "type": "object",
+                "description": "Milliseconds, on the way to a file beside the cassette; in no hash.",
+                "properties": {"model": {"type": "array"}, "calls": {"type": "array"}},
+                "additionalProperties": False,
+            },
         },
         "required": [
             "format", "version", "scenario", "label", "prompt", "sample", "source", "system", "tools", "steps",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import zstandard
 
 from passgrid.cassettes.format import BrokenCassette, Cassette, read_cassette
-from passgrid.cassettes.layout import PAYLOADS, CassetteFolder
+from passgrid.cassettes.layout import PAYLOADS, TIMINGS_SUFFIX, CassetteFolder
 from passgrid.cassettes.payloads import references, resolve
 from passgrid.cassettes.redacting import redacted_cassette, secrets_in
 from passgrid.problems import Problem
@@ -79,18 +80,48 @@ def redact(folder: CassetteFolder, redactor: Redactor, *, dry_run: bool = False)
     return changed
 
 
-def unreachable(folder: CassetteFolder) -> list[Path]:
-    """Payloads no recording refers to, and files a broken off writing left."""
-    used = {name for path in folder.files() for name in references(read_cassette(path.read_bytes()).to_document())}
+def replaced(folder: CassetteFolder, labels: str, keep: int = 1) -> list[Path]:
+    """Recordings that newer ones replace: of the same attempt, under a label that fits and comes later by name.
+
+    labels: a pattern such as `nightly-*`. keep: how many of the newest labels stay whole.
+    """
+    fitting = sorted((label for label in folder.labels() if fnmatchcase(label, labels)), reverse=True)
+    newer: set[tuple[str, ...]] = set()
+    found: list[Path] = []
+    for age, label in enumerate(fitting):
+        paths = sorted((folder.root / label).glob("*/*/*.json"))
+        places = [path.relative_to(folder.root / label).parts for path in paths]
+        if age >= keep:
+            found += [path for path, place in zip(paths, places, strict=True) if place in newer]
+        newer.update(places)
+    return sorted(found)
+
+
+def removable(folder: CassetteFolder, labels: str | None = None, keep: int = 1) -> list[Path]:
+    """Everything that can go: what newer recordings replace, and then nothing refers to any more."""
+    gone = replaced(folder, labels, keep) if labels is not None else []
+    return [*gone, *unreachable(folder, without=gone)]
+
+
+def unreachable(folder: CassetteFolder, without: Collection[Path] = ()) -> list[Path]:
+    """Payloads no recording refers to, timings of no recording, and files a broken off writing left.
+
+    without: recordings that are about to go, and count as gone.
+    """
+    kept = [path for path in folder.files() if path not in set(without)]
+    used = {name for path in kept for name in references(read_cassette(path.read_bytes()).to_document())}
     payloads = folder.root / PAYLOADS
     there = sorted(payloads.iterdir()) if payloads.is_dir() else []
     left = sorted(path for path in folder.root.rglob(".*.json.*") if path.is_file()) if folder.root.is_dir() else []
-    return [path for path in there if path.name not in used] + left
+    recordings = set(kept)
+    alone = [path for path in folder.root.rglob(f"*{TIMINGS_SUFFIX}") if path.with_suffix(".json") not in recordings]
+    return [path for path in there if path.name not in used] + left + sorted(alone)
 
 
 def whole(folder: CassetteFolder, path: Path) -> Cassette:
     """A recording with its payloads in place. Raises `BrokenCassette`."""
-    return resolve(read_cassette(path.read_bytes()), folder.payload)
+    cassette = resolve(read_cassette(path.read_bytes()), folder.payload)
+    return replace(cassette, timings=folder.timings(path))
 
 
 def packed_size(folder: CassetteFolder) -> int:
@@ -100,7 +131,8 @@ def packed_size(folder: CassetteFolder) -> int:
 
 def pack(folder: CassetteFolder) -> bytes:
     """All recordings and payloads in one zstd stream, deterministic: name and length of each file, then its bytes."""
-    files = [*folder.files(), *sorted((folder.root / PAYLOADS).glob("*"))]
+    timings = sorted(folder.root.rglob(f"*{TIMINGS_SUFFIX}"))
+    files = [*folder.files(), *timings, *sorted((folder.root / PAYLOADS).glob("*"))]
     plain = bytearray()
     for path in files:
         data = path.read_bytes()

@@ -10,8 +10,8 @@ from typing import Any
 
 from passgrid.importers.suite_writer import write_suite
 from passgrid.importers.tau_bench import PROMPT, read_trajectories, scenario_document, to_cassette, tool_names
+from passgrid.parts import NAME_PATTERN
 from passgrid.problems import InvalidInput, Problem
-from passgrid.scenario import NAME_PATTERN
 
 
 @dataclass(frozen=True, slots=True)

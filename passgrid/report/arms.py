@@ -10,7 +10,7 @@ from passgrid.report.distribution import Distribution, distribution
 from passgrid.report.facts import ArmName, AttemptFact
 from passgrid.statistics import Coverage, Curve, Tally, coverage, curve
 
-ANSWERS = ("live", "recorded", "faked", "faulted", "missed")
+ANSWERS = ("live", "recorded", "recorded_state", "recorded_semantic", "faked", "faulted", "missed")
 
 
 @dataclass(frozen=True, slots=True)

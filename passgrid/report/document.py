@@ -28,6 +28,7 @@ def arm_document(arm: ArmReport) -> dict[str, Any]:
         "target": name.target,
         "fault": name.fault,
         "mitigation": name.mitigation,
+        "imported_from": name.imported_from,
         "scenarios": len(arm.scenarios),
         "wanted": arm.coverage.wanted,
         "valid": arm.coverage.valid,

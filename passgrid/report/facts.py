@@ -22,6 +22,8 @@ class ArmName:
     target: str = "default"
     fault: str = "none"
     mitigation: str = "none"
+    imported_from: str | None = None
+    """The format it was imported from; None: measured here."""
 
 
 @dataclass(frozen=True, slots=True)

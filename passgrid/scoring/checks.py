@@ -1,35 +1,21 @@
-"""The verdict on a finished attempt: each check over its transcript, calls, final text and files."""
+"""The verdict on a finished attempt: each check and stage of its scenario over the evidence."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
-from passgrid.differences import EXPECTATION, first_difference
-from passgrid.json_values import is_object
-from passgrid.scenario import Check, FileCheck, Scenario, TextMatch, ToolCalled
+from passgrid.check import Check
+from passgrid.scenario import Scenario
+from passgrid.scoring import calls, ends, texts
+from passgrid.scoring.evidence import Evidence
+from passgrid.scoring.verdict import Verdict
 from passgrid.suite_code import SuiteCode
-from passgrid.transcript import Message, ToolCallRecord, final_text
 
+CHECK_MARK = "passgrid_check"
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a check may look at."""
-
-    scenario: Scenario
-    messages: list[Message]
-    tool_calls: tuple[ToolCallRecord, ...]
-    files: Mapping[str, str]
-    """Text by path of the workspace at the end; empty without a workspace."""
-    verdicts: Mapping[str, Any]
-    """Verdicts of other tools, from the cassette."""
-
-    @property
-    def final_text(self) -> str:
-        """The agent's last words."""
-        return final_text(self.messages)
+_Function = TypeVar("_Function", bound=Callable[[Evidence], bool | str | None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +32,12 @@ class CheckResult:
     """One line: what was found instead, empty when passed."""
     imported: bool = False
     """Whether another tool gave this verdict."""
+
+
+def check(function: _Function) -> _Function:
+    """Mark a function of a suite as a check: it gets the evidence, and returns True, False, None (passed) or why not."""
+    setattr(function, CHECK_MARK, function.__name__)
+    return function
 
 
 def run_checks(scenario: Scenario, evidence: Evidence, code: SuiteCode) -> tuple[CheckResult, ...]:
@@ -76,65 +68,52 @@ def _run(name: str, check: Check, stage: bool, evidence: Evidence, code: SuiteCo
     )
 
 
-_Verdict = tuple[bool | None, str]
-
-
-def _final_text(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
+def _final_text(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     assert check.final_text is not None
-    return match_text(check.final_text, evidence.final_text)
+    return texts.match_text(check.final_text, evidence.final_text)
 
 
-def match_text(match: TextMatch, text: str) -> _Verdict:
-    """Whether a text is what is asked, and if not, what is missing."""
-    if match.equals is not None and text != match.equals:
-        return False, first_difference(match.equals, text, "text", EXPECTATION) or "the texts differ"
-    wanted = (match.contains,) if isinstance(match.contains, str) else match.contains or ()
-    for part in wanted:
-        if part not in text:
-            return False, f"does not contain {part!r}"
-    if match.matches is not None and re.search(match.matches, text) is None:
-        return False, f"does not match {match.matches!r}"
-    return True, ""
+def _said(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.said is not None
+    return texts.match_text(check.said, evidence.said)
 
 
-def _tool_called(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
+def _tool_called(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     assert check.tool_called is not None
-    wanted = check.tool_called
-    calls = [call for call in evidence.tool_calls if call.tool == wanted.tool and wanted.server in {None, call.server}]
-    if not calls:
-        return False, f"{wanted.tool} was never called"
-    differences = [_call_difference(wanted, call) for call in calls]
-    if None in differences:
-        return True, ""
-    return False, f"called {len(calls)} times, never as asked; at last {differences[-1]}"
+    return calls.called(check.tool_called, evidence)
 
 
-def _call_difference(wanted: ToolCalled, call: ToolCallRecord) -> str | None:
-    if wanted.succeeded and call.error:
-        return "it ended in an error"
-    arguments = call.arguments
-    if not is_object(arguments):
-        return "its arguments are not an object"
-    for name, value in wanted.arguments.items():
-        if name not in arguments:
-            return f"argument {name} is missing"
-        if difference := first_difference(value, arguments[name], name, EXPECTATION):
-            return difference
-    return None
+def _tool_never_called(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.tool_never_called is not None
+    return calls.never_called(check.tool_never_called, evidence)
 
 
-def _file(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
+def _tools_in_order(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.tools_in_order is not None
+    return calls.in_order(check.tools_in_order, evidence)
+
+
+def _tool_result(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.tool_result is not None
+    return calls.result(check.tool_result, evidence)
+
+
+def _file(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     assert check.file is not None
-    wanted: FileCheck = check.file
-    text = evidence.files.get(wanted.path)
-    if not wanted.exists:
-        return text is None, f"{wanted.path} exists"
-    if text is None:
-        return False, f"{wanted.path} does not exist"
-    return match_text(wanted, text)
+    return ends.file(check.file, evidence)
 
 
-def _python(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
+def _artifact(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.artifact is not None
+    return ends.artifact(check.artifact, evidence)
+
+
+def _read_back(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.read_back is not None
+    return ends.read_back(check.read_back, check.shown_name, evidence)
+
+
+def _python(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     assert check.python is not None
     answer = code.function(check.python)(evidence)
     if isinstance(answer, bool):
@@ -146,7 +125,15 @@ def _python(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
     return None, f"it returned {type(answer).__name__}: return True, False, None (passed) or a text (why not)"
 
 
-def _recorded_verdict(check: Check, evidence: Evidence, code: SuiteCode) -> _Verdict:
+def _evaluator(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.evaluator is not None
+    # Brings the library of evaluators in, with all of its tracing: only where there is one.
+    from passgrid.scoring.evaluators import evaluated
+
+    return evaluated(check.evaluator, evidence, code)
+
+
+def _recorded_verdict(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     assert check.recorded_verdict is not None
     verdict = evidence.verdicts.get(check.recorded_verdict)
     if verdict is None:
@@ -154,10 +141,17 @@ def _recorded_verdict(check: Check, evidence: Evidence, code: SuiteCode) -> _Ver
     return bool(verdict == 1 or verdict is True), f"recorded as {verdict}"
 
 
-_JUDGES: Mapping[str, Callable[[Check, Evidence, SuiteCode], _Verdict]] = {
+_JUDGES: Mapping[str, Callable[[Check, Evidence, SuiteCode], Verdict]] = {
     "final_text": _final_text,
+    "said": _said,
     "tool_called": _tool_called,
+    "tool_never_called": _tool_never_called,
+    "tools_in_order": _tools_in_order,
+    "tool_result": _tool_result,
     "file": _file,
+    "artifact": _artifact,
+    "read_back": _read_back,
     "python": _python,
+    "evaluator": _evaluator,
     "recorded_verdict": _recorded_verdict,
 }

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from passgrid.redaction import secrets_of, secrets_of_address
-from passgrid.scenario import HttpServer, StdioServer
+from passgrid.server import AnyServer, HttpServer, StdioServer
+
+PRIVATE = "private"
+"""`${private}`: an empty folder of one server process, gone with it."""
 
 
 def filled(text: str, places: Mapping[str, Path | None]) -> str:
@@ -20,16 +23,30 @@ def filled(text: str, places: Mapping[str, Path | None]) -> str:
     return text
 
 
-def server_secrets(servers: Mapping[str, StdioServer | HttpServer]) -> set[str]:
+def uses(server: StdioServer, place: str) -> bool:
+    """Whether a command's arguments or environment name a place, such as `workspace`."""
+    return any(f"${{{place}}}" in text for text in (*server.args, *server.env.values()))
+
+
+def server_secrets(servers: Mapping[str, AnyServer]) -> set[str]:
     """What a scenario's servers are given that is secret: headers, environment, passwords in addresses."""
     found: set[str] = set()
     for server in servers.values():
         if isinstance(server, HttpServer):
             found |= secrets_of(server.headers) | secrets_of_address(server.url)
-            given = server.headers.values()
-        else:
+            given = [*server.headers.values()]
+            if server.oauth is not None and server.oauth.client_secret is not None:
+                given.append(server.oauth.client_secret)
+            if server.oauth is not None:
+                # Brings the client of live servers in: only where a server needs it.
+                from passgrid.tools.token_file import login_of
+
+                found |= login_of(server).secrets()
+        elif isinstance(server, StdioServer):
             found |= secrets_of(server.env)
-            given = server.env.values()
+            given = [*server.env.values()]
+        else:
+            continue
         # Whatever is taken from the environment by name is meant to be known to few.
         found |= {filled(value, {}) for value in given if "${env:" in value}
     return found

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-import os
-import sys
-import tempfile
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
 
-from fastmcp.client.transports import StdioTransport
 from pydantic_ai import ModelRetry, RunContext
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
@@ -19,19 +13,10 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from passgrid.failure_kinds import SERVER_LOST
 from passgrid.failures import ServerLost, failure_kind
 from passgrid.json_values import is_object
-from passgrid.redaction import Redactor
-from passgrid.scenario import HttpServer, StdioServer
-from passgrid.server_environment import server_environment
-from passgrid.tools.declared import filled
-from passgrid.tools.way import OfferedTool, ToolNameConflict
-
-log = logging.getLogger(__name__)
-
-LOGGED_BYTES = 8_000
-"""The end of what a server wrote to stderr."""
-
-INIT_SECONDS = 60.0
-"""How long a server may take to start: several that import much start at once."""
+from passgrid.server import AnyServer, HttpServer
+from passgrid.tools.connecting import client_of
+from passgrid.tools.sessions import Sessions, Surroundings
+from passgrid.tools.way import NotDedicated, OfferedTool, ToolNameConflict
 
 
 class LiveTools:
@@ -39,12 +24,14 @@ class LiveTools:
 
     answered = "live"
 
-    def __init__(self, toolsets: Mapping[str, MCPToolset[Any]]) -> None:
+    def __init__(self, toolsets: Mapping[str, MCPToolset[Any]], shared: frozenset[str] = frozenset()) -> None:
+        """shared: servers that others may use too: none of their tools may write."""
         self._toolsets = toolsets
+        self._shared = shared
         self._tools: dict[str, ToolsetTool[Any]] = {}
 
     async def offered(self, ctx: RunContext[Any]) -> Sequence[OfferedTool]:
-        """Everything the servers list, server by server. Raises `ToolNameConflict`."""
+        """Everything the servers list, server by server. Raises `ToolNameConflict` and `NotDedicated`."""
         offered: list[OfferedTool] = []
         for server, toolset in self._toolsets.items():
             for name, tool in (await toolset.get_tools(ctx)).items():
@@ -52,6 +39,7 @@ class LiveTools:
                     raise ToolNameConflict(f"two servers offer a tool called {name}; one of them is {server}")
                 self._tools[name] = tool
                 offered.append(OfferedTool(server, tool.tool_def, reads=_reads(tool)))
+        _refuse_writing(offered, self._shared)
         return offered
 
     async def call(self, tool: OfferedTool, arguments: dict[str, Any], ctx: RunContext[Any]) -> Any:
@@ -66,6 +54,17 @@ class LiveTools:
             raise
 
 
+def _refuse_writing(offered: Sequence[OfferedTool], shared: frozenset[str]) -> None:
+    for server in sorted(shared):
+        writing = [tool.definition.name for tool in offered if tool.server == server and not tool.reads]
+        if writing:
+            more = ", …" if len(writing) > 5 else ""
+            raise NotDedicated(
+                f"server {server} is hosted, and {', '.join(writing[:5])}{more} may write there; where nobody else "
+                "uses it, declare dedicated: true in its target"
+            )
+
+
 def _reads(tool: ToolsetTool[Any]) -> bool:
     annotations: Any = (tool.tool_def.metadata or {}).get("annotations")
     return is_object(annotations) and annotations.get("readOnlyHint") is True
@@ -78,51 +77,38 @@ def _lost(error: BaseException) -> str | None:
     return str(error) if failure_kind(error) == SERVER_LOST else None
 
 
+def shared_servers(servers: Mapping[str, AnyServer], *, must_be_ours: bool) -> frozenset[str]:
+    """Hosted servers that are not said to be ours alone. Where nobody said anything, `must_be_ours` decides."""
+    return frozenset(
+        name
+        for name, server in servers.items()
+        if isinstance(server, HttpServer) and (server.dedicated is False or (server.dedicated is None and must_be_ours))
+    )
+
+
+@contextlib.asynccontextmanager
+async def fresh_session(name: str, server: AnyServer, around: Surroundings) -> AsyncGenerator[MCPToolset[Any]]:
+    """A session for one attempt, begun now and closed at its end."""
+    with client_of(name, server, around) as client:
+        async with client:
+            yield client
+
+
 @contextlib.asynccontextmanager
 async def live_tools(
-    servers: Mapping[str, StdioServer | HttpServer], suite: Path | None, workspace: Path | None, redactor: Redactor
+    servers: Mapping[str, AnyServer], around: Surroundings, sessions: Sessions | None, *, must_be_ours: bool
 ) -> AsyncGenerator[LiveTools]:
     """Start or connect to every server of a scenario, and close or end them all at the end.
 
-    What servers write to stderr is logged when they ended, without the secrets `redactor` knows.
+    Args:
+        servers: as declared.
+        around: what they are given.
+        sessions: opens them; None begins every one anew.
+        must_be_ours: a hosted server with tools that write is refused unless it is declared to be dedicated.
     """
-    places = {"suite": suite, "workspace": workspace}
+    opened = fresh_session if sessions is None else sessions.open
     async with contextlib.AsyncExitStack() as stack:
         toolsets: dict[str, MCPToolset[Any]] = {}
         for name, server in servers.items():
-            said = stack.enter_context(_logged(name, redactor))
-            toolset = _toolset(name, server, places, said)
-            toolsets[name] = await stack.enter_async_context(toolset)
-        yield LiveTools(toolsets)
-
-
-@contextlib.contextmanager
-def _logged(server: str, redactor: Redactor) -> Generator[IO[str]]:
-    """A file for what a server writes to stderr; its end is logged."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        yield said
-        said.seek(max(0, said.seek(0, os.SEEK_END) - LOGGED_BYTES))
-        for line in filter(None, map(str.rstrip, said)):
-            log.info("server %s: %s", server, redactor.text(line))
-
-
-def _toolset(
-    name: str, server: StdioServer | HttpServer, places: Mapping[str, Path | None], said: IO[str]
-) -> MCPToolset[Any]:
-    if isinstance(server, HttpServer):
-        return MCPToolset(
-            server.url,
-            headers={key: filled(value, places) for key, value in server.headers.items()} or None,
-            id=name,
-            tool_error_behavior="failed",
-            init_timeout=INIT_SECONDS,
-        )
-    transport = StdioTransport(
-        log_file=cast(TextIO, said),
-        command=sys.executable if server.command == "python" else server.command,
-        args=[filled(arg, places) for arg in server.args],
-        env=server_environment({key: filled(value, places) for key, value in server.env.items()}),
-        cwd=str(places["workspace"]) if places["workspace"] else None,
-        keep_alive=False,
-    )
-    return MCPToolset(transport, id=name, tool_error_behavior="failed", init_timeout=INIT_SECONDS)
+            toolsets[name] = await stack.enter_async_context(opened(name, server, around))
+        yield LiveTools(toolsets, shared_servers(servers, must_be_ours=must_be_ours))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic_ai import RunContext, ToolFailed
 from pydantic_ai.tools import ToolDefinition
@@ -27,6 +27,10 @@ class ToolNameConflict(Exception):
     """Two servers offer a tool of one name: the agent could not tell them apart."""
 
 
+class NotDedicated(Exception):
+    """A hosted server that others may use has tools that write: no attempt may be run on it."""
+
+
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
     """A tool an agent may call, and the server it belongs to."""
@@ -35,6 +39,39 @@ class OfferedTool:
     definition: ToolDefinition
     reads: bool = False
     """Whether its server says that it changes nothing; a tool that says nothing is treated as writing."""
+    answered: str | None = None
+    """What the journal says of its answers, where that is not what its source says."""
+
+    def listed(self) -> dict[str, Any]:
+        """As a server lists it, with the server's name."""
+        annotations: Any = (self.definition.metadata or {}).get("annotations")
+        kept = {name: value for name, value in annotations.items() if value is not None} if annotations else {}
+        return {
+            "server": self.server,
+            "name": self.definition.name,
+            "description": self.definition.description,
+            "inputSchema": self.definition.parameters_json_schema,
+            **({"annotations": kept} if kept else {}),
+            **({"outputSchema": self.definition.return_schema} if self.definition.return_schema else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMark:
+    """How one call was answered, where its source can answer in several ways."""
+
+    answered: str
+    score: float | None = None
+    """How alike the question was, from 0 to 1, where it was asked in other words."""
+
+
+@runtime_checkable
+class MarksAnswers(Protocol):
+    """A source that says of every call how it was answered."""
+
+    def mark(self, call_id: str | None) -> AnswerMark | None:
+        """Of a call by its id; None where it was not answered."""
+        ...
 
 
 class ToolSource(Protocol):
@@ -113,7 +150,7 @@ class ToolWay(AbstractToolset[Any]):
         asked = meter.begin_call(name)
         ticket = await self._let_through(offered, tool_args)
         started = meter.now_ms()
-        answered, result, error_text, came_back = self._source.answered, None, None, False
+        answered, result, error_text, came_back = self._answered(offered), None, None, False
         try:
             result = await self._source.call(offered, tool_args, ctx)
             came_back = True
@@ -130,6 +167,7 @@ class ToolWay(AbstractToolset[Any]):
             raise
         finally:
             ended = meter.now_ms()
+            mark = self._source.mark(ctx.tool_call_id) if isinstance(self._source, MarksAnswers) else None
             meter.tool_calls.append(
                 ToolCallRecord(
                     turn=meter.turns,
@@ -137,7 +175,8 @@ class ToolWay(AbstractToolset[Any]):
                     tool=name,
                     arguments=plain_content(tool_args),
                     result=error_text if error_text is not None else plain_content(result),
-                    answered=answered,
+                    answered=mark.answered if mark is not None and answered != "missed" else answered,
+                    score=mark.score if mark is not None else None,
                     error=error_text is not None,
                     error_text=error_text,
                     started_ms=started,
@@ -150,9 +189,12 @@ class ToolWay(AbstractToolset[Any]):
                 await ticket.settle(Settlement("tool_error" if error_text is not None else "ok", 0.0, "free"))
         return result
 
+    def _answered(self, tool: OfferedTool) -> str:
+        return tool.answered or self._source.answered
+
     async def _let_through(self, tool: OfferedTool, arguments: dict[str, Any]) -> Ticket | None:
         """Ask the gate before a live call. A call that it does not let through was not made, and is not counted."""
-        if self._source.answered != "live":
+        if self._answered(tool) != "live":
             return None
         try:
             return await self._gate.begin(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from passgrid.problems import InvalidInput, Problem
 from passgrid.warehouse.submission import WORK_CHANNEL
 
 
@@ -85,12 +86,16 @@ def pause(engine: sa.Engine, run_id: str, *, dry_run: bool = False) -> Controlle
 
 
 def resume(engine: sa.Engine, run_id: str, tuning: Tuning | None = None, *, dry_run: bool = False) -> Controlled:
-    """Queue what was held or cancelled, and what ended in an infrastructure error."""
+    """Queue what was held or cancelled, and what ended in an infrastructure error.
+
+    Raises:
+        InvalidInput: the run was imported: it cannot be run here.
+    """
     return _queue_again(engine, run_id, f"({HELD} OR {CANCELLED} OR {BROKEN})", tuning or Tuning(), dry_run)
 
 
 def retry(engine: sa.Engine, run_id: str, *, dry_run: bool = False) -> Controlled:
-    """Queue again only what ended in an infrastructure error."""
+    """Queue again only what ended in an infrastructure error. Raises `InvalidInput` as `resume` does."""
     return _queue_again(engine, run_id, BROKEN, Tuning(), dry_run)
 
 
@@ -108,11 +113,12 @@ def tune(engine: sa.Engine, run_id: str, tuning: Tuning, *, dry_run: bool = Fals
 def _queue_again(engine: sa.Engine, run_id: str, which: str, tuning: Tuning, dry_run: bool) -> Controlled:
     with engine.begin() as connection:
         _hold(connection, run_id)
+        _refuse_imported(connection, run_id)
         running = _count(connection, run_id, "state = 'running'")
         if dry_run:
             return Controlled(run_id, _count(connection, run_id, which), running)
         _tune(connection, run_id, tuning)
-        for table in ("tool_calls", "model_calls", "checks", "transcripts"):
+        for table in ("tool_calls", "model_calls", "checks", "transcripts", "ledger_changes"):
             connection.execute(
                 sa.text(
                     f"DELETE FROM {table} USING attempts "  # noqa: S608 - constants of this file
@@ -160,6 +166,15 @@ def _tune(connection: sa.Connection, run_id: str, tuning: Tuning) -> None:
 def _hold(connection: sa.Connection, run_id: str) -> None:
     """Two who control one run do so one after the other."""
     connection.execute(sa.text("SELECT 1 FROM runs WHERE run_id = :run FOR NO KEY UPDATE"), {"run": run_id})
+
+
+def _refuse_imported(connection: sa.Connection, run_id: str) -> None:
+    source = connection.execute(
+        sa.text("SELECT imported_from FROM runs WHERE run_id = :run"), {"run": run_id}
+    ).scalar_one_or_none()
+    if source is not None:
+        message = f"it was imported ({source}): there is nothing to run it with"
+        raise InvalidInput([Problem(f"RUN {run_id[:12]}", message, "submit its matrix here with submit-matrix")])
 
 
 def _count(connection: sa.Connection, run_id: str, condition: str) -> int:

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from passgrid.report.facts import ARM_AXES, ArmName, AttemptFact, fact_of
 
 _ATTEMPTS = sa.text("""
-SELECT a.key, a.run_id, r.label, r.mode, c.model, c.prompt, c.target, c.fault, c.mitigation, c.suite, c.scenario,
-    a.sample, a.attempt_id, a.state, a.outcome, a.outcome_detail, a.reason, a.valid, a.passed, a.tool_calls,
+SELECT a.key, a.run_id, r.label, r.mode, r.imported_from, c.model, c.prompt, c.target, c.fault, c.mitigation, c.suite,
+    c.scenario, a.sample, a.attempt_id, a.state, a.outcome, a.outcome_detail, a.reason, a.valid, a.passed, a.tool_calls,
     a.model_turns, a.wasted_calls, a.duration_s, a.input_tokens + a.output_tokens AS tokens, a.cost_usd
 FROM attempts a JOIN cells c ON c.key = a.cell_key JOIN runs r ON r.run_id = a.run_id
 WHERE a.run_id = ANY(:runs)
@@ -41,5 +41,5 @@ def attempt_facts(connection: sa.Connection, run_ids: Sequence[str]) -> Iterator
     names: dict[tuple[Any, ...], ArmName] = {}
     for row in connection.execute(_ATTEMPTS, runs).mappings():
         axes = tuple(row[name] for name in ARM_AXES)
-        arm = names.setdefault(axes, ArmName(*axes))
+        arm = names.setdefault(axes, ArmName(*axes, imported_from=row["imported_from"]))
         yield fact_of(arm, dict(row), answers.get(row["key"], {}), stages.get(row["key"], {}))

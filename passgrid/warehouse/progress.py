@@ -146,13 +146,14 @@ def runnable_attempts(database_url: str) -> int:
 def find_run(connection: sa.Connection, reference: str) -> str:
     """The id of a run given by the start of its id (at least four characters) or by its label, the newest first.
 
+    Of a run and its own copy, imported again, the run is meant.
     Raises `LookupError` saying what there is.
     """
     rows = connection.execute(
         sa.text(
             "SELECT run_id, run_id LIKE :start AS by_id FROM runs "
             "WHERE (run_id LIKE :start OR label = :label) AND state <> 'pruned' "
-            "ORDER BY created_at DESC"
+            "ORDER BY created_at DESC, imported_from NULLS FIRST"
         ),
         {"start": _escaped(reference) + "%" if len(reference) >= 4 else "", "label": reference},
     ).all()

@@ -18,13 +18,14 @@ from passgrid.storable import storable
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.copying import copy_rows
+from passgrid.warehouse.drift import FINDING_COLUMNS, TOOL_COLUMNS, finding_rows, tool_rows
 from passgrid.warehouse.intents import close_tries
+from passgrid.warehouse.ledger import LEDGER_COLUMNS, ledger_rows
 from passgrid.warehouse.refused_arms import hold_runs, stop_refused_arms
+from passgrid.warehouse.texts import stored_json, stored_text
 
 RESULTS_CHANNEL = "passgrid_results"
 """Notified when results were written."""
-
-_TEXT_LIMIT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +80,40 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
     blobs.store(connection, {content_hash(data): data for data in files})
     for table, columns, rows in _CHILDREN:
         copy_rows(connection, table, columns, (row for one in kept for row in rows(one)))
+    _write_drift(connection, kept)
+    _write_ledger(connection, kept)
     stop_refused_arms(connection, refused)
     connection.execute(sa.text(f"NOTIFY {RESULTS_CHANNEL}"))
     connection.commit()
     return accepted
 
 
+def _write_drift(connection: sa.Connection, kept: Sequence[Finished]) -> None:
+    """Only where something was compared: a replay compares nothing, and its batches are not to wait for empty COPYs."""
+    accounts = [(one.claim.key, one.result.drift) for one in kept if one.result.drift is not None]
+    if accounts:
+        tools = (row for key, drift in accounts for row in tool_rows(key, drift))
+        copy_rows(connection, "drift_tools", TOOL_COLUMNS, tools)
+        findings = (row for key, drift in accounts for row in finding_rows(key, drift))
+        copy_rows(connection, "drift_findings", FINDING_COLUMNS, findings)
+
+
+def _write_ledger(connection: sa.Connection, kept: Sequence[Finished]) -> None:
+    """Only where something was different; see `_write_drift`."""
+    diffs = [
+        (one.claim.key, one.result.files.diff) for one in kept if one.result.files and one.result.files.diff.changes
+    ]
+    if diffs:
+        copy_rows(
+            connection, "ledger_changes", LEDGER_COLUMNS, (r for key, diff in diffs for r in ledger_rows(key, diff))
+        )
+
+
 def _recording_blobs(one: Finished) -> list[bytes]:
     """The cassette file, and after it the payloads it refers to."""
     assert one.result.recording is not None, "only asked where there is one"
     light, payloads = packed(one.result.recording)
-    return [write_cassette(light), *payloads.values()]
+    return [write_cassette(light, with_timings=True), *payloads.values()]
 
 
 def _columns(
@@ -102,7 +126,7 @@ def _columns(
         "fence": [one.claim.fence for one in finished],
         "outcome": [str(result.outcome.kind) for result in results],
         "detail": [result.outcome.detail for result in results],
-        "reason": [_text(result.outcome.reason) for result in results],
+        "reason": [stored_text(result.outcome.reason) for result in results],
         "valid": [result.outcome.valid for result in results],
         "passed": [result.outcome.passed for result in results],
         "turns": [len(result.model_calls) for result in results],
@@ -124,22 +148,13 @@ def _total(result: AttemptResult, column: str) -> Any:
     return None if not values or None in values else sum(values)
 
 
-def _text(text: str) -> str:
-    return storable(text)[:_TEXT_LIMIT].replace("\0", "\ufffd")
-
-
-def _json(value: Any) -> str:
-    """JSON as text: NUL is escaped in it, so Postgres takes it."""
-    return orjson.dumps(storable(value)).decode()
-
-
 def _tool_calls(one: Finished) -> Iterator[tuple[Any, ...]]:
     for seq, call in enumerate(one.result.tool_calls):
         yield (
-            one.claim.key, seq, call.turn, call.server, _text(call.tool), _json(call.arguments),
-            None if call.result is None else len(_json(call.result)), call.answered, call.error,
-            None if call.error_text is None else _text(call.error_text), call.started_ms, call.duration_ms, call.asked,
-            call.answered_at,
+            one.claim.key, seq, call.turn, call.server, stored_text(call.tool), stored_json(call.arguments),
+            None if call.result is None else len(stored_json(call.result)), call.answered, call.error,
+            None if call.error_text is None else stored_text(call.error_text), call.started_ms, call.duration_ms,
+            call.asked, call.answered_at, call.score,
         )  # fmt: skip
 
 
@@ -155,7 +170,7 @@ def _model_calls(one: Finished) -> Iterator[tuple[Any, ...]]:
 def _checks(one: Finished) -> Iterator[tuple[Any, ...]]:
     for check in one.result.checks:
         yield (
-            one.claim.key, check.name, check.kind, check.stage, check.required, check.passed, _text(check.detail),
+            one.claim.key, check.name, check.kind, check.stage, check.required, check.passed, stored_text(check.detail),
             check.imported,
         )  # fmt: skip
 
@@ -170,7 +185,7 @@ _CHILDREN: tuple[tuple[str, tuple[str, ...], _Rows], ...] = (
         "tool_calls",
         (
             "attempt_key", "seq", "turn", "server", "tool", "arguments", "result_bytes", "answered", "error",
-            "error_text", "started_ms", "duration_ms", "asked", "answered_at",
+            "error_text", "started_ms", "duration_ms", "asked", "answered_at", "score",
         ),
         _tool_calls,
     ),

@@ -45,13 +45,18 @@ def submit(engine: sa.Engine, plan: Plan) -> Submitted:
         InvalidInput: the run exists, and a recording or a check it uses has changed since.
     """
     with engine.begin() as connection:
-        _write_run(connection, plan)
-        pruning.rescue(connection, plan.run_id)
-        cell_keys = _write_cells(connection, plan)
-        blobs.store(connection, plan.blobs)
-        new = _write_attempts(connection, plan, cell_keys)
-        if new:
-            connection.execute(sa.text(f"NOTIFY {WORK_CHANNEL}"))
+        return submit_within(connection, plan)
+
+
+def submit_within(connection: sa.Connection, plan: Plan) -> Submitted:
+    """Like `submit`, in the caller's transaction."""
+    _write_run(connection, plan)
+    pruning.rescue(connection, plan.run_id)
+    cell_keys = _write_cells(connection, plan)
+    blobs.store(connection, plan.blobs)
+    new = _write_attempts(connection, plan, cell_keys)
+    if new:
+        connection.execute(sa.text(f"NOTIFY {WORK_CHANNEL}"))
     return Submitted(plan.run_id, plan.wanted, new)
 
 

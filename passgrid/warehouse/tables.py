@@ -66,6 +66,7 @@ runs = sa.Table(
     sa.Column("reserved_usd", sa.Double, nullable=False, server_default="0", comment="of calls under way"),
     sa.Column("spec", JSONB, nullable=False, comment="as submitted"),
     sa.Column("harness", JSONB, nullable=False, comment="versions of passgrid, pydantic_ai and mcp"),
+    sa.Column("imported_from", sa.Text, comment="format it was imported from; null: measured here"),
     _now("created_at"),
     sa.Column("finished_at", sa.DateTime(timezone=True)),
     _xid(),
@@ -182,6 +183,7 @@ tool_calls = sa.Table(
     sa.Column("duration_ms", sa.Double, comment="null: it never came back"),
     sa.Column("asked", sa.Integer, nullable=False, comment="position by request"),
     sa.Column("answered_at", sa.Integer, comment="position by response"),
+    sa.Column("score", sa.Double, comment="how alike the recorded question is, where it was in other words"),
     comment="The journal",
 )
 
@@ -221,6 +223,51 @@ transcripts = sa.Table(
     metadata,
     _attempt_key(),
     sa.Column("body", BYTEA, nullable=False, comment="zstd of a JSON list of messages"),
+)
+
+drift_tools = sa.Table(
+    "drift_tools",
+    metadata,
+    _attempt_key(),
+    sa.Column("server", sa.Text, primary_key=True),
+    sa.Column("tool", sa.Text, primary_key=True),
+    sa.Column("calls", sa.Integer, nullable=False),
+    sa.Column("compared", sa.Integer, nullable=False, comment="calls with a live and a recorded answer"),
+    sa.Column("equal", sa.Integer, nullable=False, comment="of these, apart from volatile values"),
+    sa.Column("missing", sa.Boolean, nullable=False, comment="the server lacks it: answered from the recording"),
+    comment="Live answers compared with recorded ones, by attempt and tool",
+)
+
+drift_findings = sa.Table(
+    "drift_findings",
+    metadata,
+    _attempt_key(),
+    sa.Column("n", sa.Integer, primary_key=True),
+    sa.Column("part", sa.Text, nullable=False, comment="surface or result"),
+    sa.Column("server", sa.Text, nullable=False),
+    sa.Column("tool", sa.Text, nullable=False),
+    sa.Column("place", sa.Text, nullable=False, comment="in the declaration or answer; empty: the whole of it"),
+    sa.Column("change", sa.Text, nullable=False, comment="what happened to it"),
+    sa.Column("severity", sa.Text, nullable=False, comment="breaking, compatible or value-only"),
+    sa.Column("recorded", sa.Text, nullable=False, comment="JSON, an example of what was there"),
+    sa.Column("live", sa.Text, nullable=False, comment="JSON, an example of what is there now"),
+    sa.Column("count", sa.Integer, nullable=False, comment="calls it was seen in; of the surface, 1"),
+    comment="Where servers differ from the recording, by attempt",
+)
+
+ledger_changes = sa.Table(
+    "ledger_changes",
+    metadata,
+    _attempt_key(),
+    sa.Column("n", sa.Integer, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False, comment="file: of the workspace, compared with its template"),
+    sa.Column("subject", sa.Text, nullable=False, comment="path of a file"),
+    sa.Column("change", sa.Text, nullable=False, comment="created, changed or deleted"),
+    sa.Column("before_hash", sa.Text, comment="SHA-256; null: it was not there"),
+    sa.Column("before_bytes", sa.BigInteger),
+    sa.Column("after_hash", sa.Text, comment="SHA-256; null: it is gone"),
+    sa.Column("after_bytes", sa.BigInteger),
+    comment="What was different after an attempt",
 )
 
 intents = sa.Table(
@@ -318,7 +365,7 @@ heartbeats = sa.Table(
     "heartbeats",
     metadata,
     sa.Column("name", sa.Text, primary_key=True, comment="kind@host:pid"),
-    sa.Column("kind", sa.Text, nullable=False, comment="scheduler, replay or live"),
+    sa.Column("kind", sa.Text, nullable=False, comment="scheduler, beat, replay or live"),
     sa.Column("host", sa.Text, nullable=False),
     sa.Column("pid", sa.Integer, nullable=False),
     _now("started_at"),
@@ -326,4 +373,45 @@ heartbeats = sa.Table(
         "at", sa.DateTime(timezone=True), nullable=False, server_default=sa.text("now()"), comment="the last one"
     ),
     comment="Processes that say they are there; whether they do anything, attempts say",
+)
+
+schedules = sa.Table(
+    "schedules",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("slots", sa.Text, nullable=False, comment="cron and time zone: where they change, counting begins anew"),
+    sa.Column(
+        "since",
+        sa.DateTime(timezone=True),
+        nullable=False,
+        comment="slots after this moment are fired, or reported as missed",
+    ),
+    comment="Schedules that were seen, and from when on their slots count",
+)
+
+firings = sa.Table(
+    "firings",
+    metadata,
+    sa.Column("schedule", sa.Text, primary_key=True),
+    sa.Column("slot", sa.DateTime(timezone=True), primary_key=True, comment="the moment it was due"),
+    sa.Column("label", sa.Text, nullable=False, comment="of its runs"),
+    sa.Column("manual", sa.Boolean, nullable=False, server_default=sa.false(), comment="asked for by hand, in no slot"),
+    sa.Column("state", sa.Text, nullable=False, comment="running, done, skipped or failed"),
+    sa.Column("run_id", sa.Text, comment="of its matrix; not a reference: runs are pruned"),
+    sa.Column("drift_run_id", sa.Text, comment="of its matrix in the mode drift"),
+    sa.Column(
+        "record",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="its attempts become cassettes of their suites",
+    ),
+    sa.Column("recordings", sa.Integer, nullable=False, server_default="0", comment="cassettes that were written"),
+    sa.Column(
+        "detail", sa.Text, nullable=False, server_default="", comment="why it was skipped, failed or is not done"
+    ),
+    sa.Column("fired_at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("ended_at", sa.DateTime(timezone=True)),
+    sa.Index("firings_running", "schedule", postgresql_where=sa.text("state = 'running'")),
+    comment="One for each slot, written with its run in one transaction",
 )

@@ -53,7 +53,8 @@ def refused(installation: Installation, *command: str | Path, code: int = 2) -> 
             ("--model", "openai:no-such?max_tokens=9", "--mode", "live", "--budget", "1"),
             "no price is known for it (let it run with --allow-unpriced)",
         ),
-        (("--model", "recorded:gpt", "--fault", "A1", "--target", "x"), "2 problems"),
+        (("--model", "recorded:gpt", "--fault", "A1", "--mitigation", "x"), "2 problems"),
+        (("--model", "recorded:gpt", "--mode", "drift", "--target", "x"), "suite shop has no such target"),
     ],
 )
 def test_a_wrong_request(installation: Installation, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

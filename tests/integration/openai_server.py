@@ -24,6 +24,8 @@ class Reply:
     message: str = "done"
     tokens: tuple[int, int] = (100, 10)
     seconds: float = 0.0
+    call: tuple[str, dict[str, Any]] | None = None
+    """A tool to call instead of saying anything, and its arguments."""
 
 
 @dataclass
@@ -81,11 +83,16 @@ def _document(model: str, answer: Reply) -> dict[str, Any]:
     if answer.status != 200:
         return {"error": {"message": answer.message, "code": answer.code, "type": "error", "param": None}}
     used, given = answer.tokens
+    message: dict[str, Any] = {"role": "assistant", "content": answer.message}
+    if answer.call is not None:
+        name, arguments = answer.call
+        call = {"id": "call-1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1_790_000_000,
         "model": model,
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": answer.message}, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if answer.call else "stop"}],
         "usage": {"prompt_tokens": used, "completion_tokens": given, "total_tokens": used + given},
     }

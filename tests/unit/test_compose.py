@@ -86,7 +86,7 @@ def test_volumes_and_networks_are_declared_and_used() -> None:
 
 def test_a_replay_worker_and_the_data_have_no_way_out() -> None:
     assert DOCUMENT["networks"]["inside"]["internal"] is True
-    for name in ("postgres", "valkey", "worker-replay", "exporter", "scheduler"):
+    for name in ("postgres", "valkey", "worker-replay", "exporter", "scheduler", "beat"):
         assert SERVICES[name]["networks"] == ["inside"]
 
 

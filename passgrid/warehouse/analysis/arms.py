@@ -30,7 +30,7 @@ class ArmRow:
 _AXES = "model, prompt, target, fault, mitigation"
 
 _ARMS = f"""
-SELECT run_id, r.label, r.mode, {_AXES}, count(*) AS wanted, count(*) FILTER (WHERE valid) AS valid,
+SELECT run_id, r.label, r.mode, r.imported_from, {_AXES}, count(*) AS wanted, count(*) FILTER (WHERE valid) AS valid,
     list_sort(list(DISTINCT suite)) AS suites
 FROM attempts a JOIN runs r USING (run_id) GROUP BY ALL ORDER BY max(r.created_at) DESC, run_id, {_AXES}
 """  # noqa: S608 - names of ours
@@ -50,9 +50,10 @@ def arm_rows(store: AnalysisStore) -> list[ArmRow]:
     """Every arm of every run, the newest run first."""
     imported = {row[:-1]: tuple(row[-1]) for row in _rows(store, _IMPORTED)}
     found: list[ArmRow] = []
-    for run_id, label, mode, *axes, wanted, valid, suites in _rows(store, _ARMS):
+    for run_id, label, mode, source, *axes, wanted, valid, suites in _rows(store, _ARMS):
         checks = imported.get((run_id, *axes), ())
-        found.append(ArmRow(ArmName(run_id, label, mode, *axes), wanted, valid, tuple(suites), checks))
+        name = ArmName(run_id, label, mode, *axes, imported_from=source)
+        found.append(ArmRow(name, wanted, valid, tuple(suites), checks))
     return found
 
 

@@ -84,6 +84,19 @@ class CheckRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """One thing that was different after an attempt; null hashes: it was not there before, or is gone."""
+
+    kind: str
+    subject: str
+    change: str
+    before_hash: str | None
+    before_bytes: int | None
+    after_hash: str | None
+    after_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class TryRow:
     """One execution of an attempt."""
 
@@ -104,7 +117,7 @@ FROM runs r LEFT JOIN attempts a USING (run_id) GROUP BY ALL ORDER BY r.created_
 """
 
 _FACTS = """
-SELECT a.*, a.input_tokens + a.output_tokens AS tokens, r.label, r.mode
+SELECT a.*, a.input_tokens + a.output_tokens AS tokens, r.label, r.mode, r.imported_from
 FROM attempts a JOIN runs r USING (run_id) WHERE a.run_id IN (SELECT unnest(?))
 ORDER BY list_position(?, a.run_id), a.attempt_key
 """
@@ -151,7 +164,7 @@ class AnalysisStore:
         facts: list[AttemptFact] = []
         for row in self._rows(_FACTS, [runs, runs]):
             axes = tuple(row[name] for name in ARM_AXES)
-            arm = names.setdefault(axes, ArmName(*axes))
+            arm = names.setdefault(axes, ArmName(*axes, imported_from=row["imported_from"]))
             key = row["attempt_key"]
             facts.append(fact_of(arm, row, answers.get(key, {}), stages.get(key, {})))
         return facts
@@ -189,6 +202,10 @@ class AnalysisStore:
             if row is not None:
                 return orjson.loads(zstandard.ZstdDecompressor().decompress(row[0]))
         return []
+
+    def changes(self, attempt_key: int) -> list[ChangeRow]:
+        """What was different after it."""
+        return [ChangeRow(**row) for row in self._of(ChangeRow, "ledger_changes", attempt_key, "n")]
 
     def _of(self, kind: type, table: str, attempt_key: int, order: str) -> list[dict[str, Any]]:
         columns = ", ".join(kind.__dataclass_fields__)  # type: ignore[attr-defined]

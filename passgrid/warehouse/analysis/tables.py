@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-VERSION = 1
+VERSION = 4
 """Grows with every change here: a file of another version is rebuilt."""
 
 
@@ -66,6 +66,7 @@ RUNS = Table(
         Column("passgrid", "VARCHAR", "version that ran it", "r.harness->>'passgrid'"),
         Column("pydantic_ai", "VARCHAR", "version of the agent library", "r.harness->>'pydantic_ai'"),
         Column("mcp", "VARCHAR", "version of the MCP SDK", "r.harness->>'mcp'"),
+        Column("imported_from", "VARCHAR", "format it was imported from; null: measured here", "r.imported_from"),
     ),
     f"runs r WHERE r.{_RANGE.format('r')}",
     "run_id",
@@ -122,11 +123,14 @@ TOOL_CALLS = Table(
         Column("tool", "VARCHAR", "its name", "t.tool"),
         Column("arguments", "VARCHAR", "JSON as the model wrote it", "t.arguments"),
         Column("result_bytes", "INTEGER", "size of the answer; its text is in the transcript", "t.result_bytes"),
-        Column("answered", "VARCHAR", "live, recorded, faked, faulted, missed or library", "t.answered"),
+        Column(
+            "answered", "VARCHAR", "live, recorded (_state, _semantic), faked, faulted, missed, library", "t.answered"
+        ),
         Column("error", "BOOLEAN", "whether it ended in an error", "t.error"),
         Column("error_text", "VARCHAR", "null without an error", "t.error_text"),
         Column("started_ms", "DOUBLE", "milliseconds from the start of the attempt", "t.started_ms"),
         Column("duration_ms", "DOUBLE", "null: it never came back", "t.duration_ms"),
+        Column("score", "DOUBLE", "how alike the recorded question is, where it was in other words", "t.score"),
     ),
     f"tool_calls t {_OF_CHANGED}",
     "attempt_key",
@@ -184,7 +188,60 @@ TRIES = Table(
     "attempt_key",
 )
 
-TABLES = (RUNS, ATTEMPTS, TOOL_CALLS, MODEL_CALLS, CHECKS, TRIES)
+DRIFT_TOOLS = Table(
+    "drift_tools",
+    "Live answers compared with recorded ones, by attempt and tool",
+    (
+        _ATTEMPT_KEY,
+        Column("server", "VARCHAR", "MCP server", "t.server"),
+        Column("tool", "VARCHAR", "its name", "t.tool"),
+        Column("calls", "INTEGER", "calls that were made", "t.calls"),
+        Column("compared", "INTEGER", "of these, those with a live and a recorded answer", "t.compared"),
+        Column("equal", "INTEGER", "of these, equal apart from volatile values", "t.equal"),
+        Column("missing", "BOOLEAN", "the server lacks it: answered from the recording", "t.missing"),
+    ),
+    f"drift_tools t {_OF_CHANGED}",
+    "attempt_key",
+)
+
+DRIFT_FINDINGS = Table(
+    "drift_findings",
+    "Where servers differ from the recording, by attempt",
+    (
+        _ATTEMPT_KEY,
+        Column("part", "VARCHAR", "surface or result", "t.part"),
+        Column("server", "VARCHAR", "MCP server", "t.server"),
+        Column("tool", "VARCHAR", "its name", "t.tool"),
+        Column("place", "VARCHAR", "in the declaration or answer; empty: the whole of it", "t.place"),
+        Column("change", "VARCHAR", "what happened to it", "t.change"),
+        Column("severity", "VARCHAR", "breaking, compatible or value-only", "t.severity"),
+        Column("recorded", "VARCHAR", "JSON, an example of what was there", "t.recorded"),
+        Column("live", "VARCHAR", "JSON, an example of what is there now", "t.live"),
+        Column("count", "INTEGER", "calls it was seen in; of the surface, 1", "t.count"),
+    ),
+    f"drift_findings t {_OF_CHANGED}",
+    "attempt_key",
+)
+
+LEDGER_CHANGES = Table(
+    "ledger_changes",
+    "What was different after an attempt",
+    (
+        _ATTEMPT_KEY,
+        Column("n", "INTEGER", "position", "t.n"),
+        Column("kind", "VARCHAR", "file: of the workspace, compared with its template", "t.kind"),
+        Column("subject", "VARCHAR", "path of a file", "t.subject"),
+        Column("change", "VARCHAR", "created, changed or deleted", "t.change"),
+        Column("before_hash", "VARCHAR", "SHA-256; null: it was not there", "t.before_hash"),
+        Column("before_bytes", "BIGINT", "null: it was not there", "t.before_bytes"),
+        Column("after_hash", "VARCHAR", "SHA-256; null: it is gone", "t.after_hash"),
+        Column("after_bytes", "BIGINT", "null: it is gone", "t.after_bytes"),
+    ),
+    f"ledger_changes t {_OF_CHANGED}",
+    "attempt_key",
+)
+
+TABLES = (RUNS, ATTEMPTS, TOOL_CALLS, MODEL_CALLS, CHECKS, TRIES, DRIFT_TOOLS, DRIFT_FINDINGS, LEDGER_CHANGES)
 
 TRANSCRIPTS_SQL = (
     "SELECT a.run_id, t.attempt_key, a.attempt_id, t.body "  # noqa: S608 - made of constants

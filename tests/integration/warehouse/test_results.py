@@ -11,9 +11,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
+from passgrid.identity import content_hash
 from passgrid.outcome import Outcome, OutcomeKind
+from passgrid.warehouse.control import retry
 from passgrid.warehouse.reading import attempt_details, list_attempts, transcript
 from passgrid.warehouse.results import Finished
+from passgrid.workspaces.changes import compared
 from tests.integration.runs import claimed, finish, result, rows, submitted, value
 from workers.writing import write_batch
 
@@ -92,3 +95,21 @@ def test_one_result_that_cannot_be_stored_does_not_take_its_batch_with_it(engine
     write_batch(engine, [Finished(one, broken if i == 1 else plain) for i, one in enumerate(claims)])
     found = rows(engine, "SELECT outcome, outcome_detail FROM attempts ORDER BY key")
     assert found == [("passed", ""), ("infra_error", "unstorable"), ("passed", "")]
+
+
+def test_what_became_of_a_workspace_is_kept_and_forgotten_when_the_attempt_is_asked_for_again(
+    engine: sa.Engine, tmp_path: Path
+) -> None:
+    run = submitted(engine, tmp_path, k=1).run_id
+    files = compared({"a": b"1", "gone": b"2"}, {"a": b"one", "new\0\ud800": b""}, {"gone"})
+    broken = replace(result(), files=files, outcome=Outcome(OutcomeKind.INFRA_ERROR, "server_lost", "x"))
+    finish(engine, claimed(engine), broken)
+    found = rows(engine, "SELECT kind, subject, change, before_bytes, after_bytes, after_hash FROM ledger_changes")
+    assert [tuple(row)[:5] for row in found] == [
+        ("file", "a", "changed", 1, 3),
+        ("file", "gone", "deleted", 1, None),
+        ("file", "new\ufffd\ufffd", "created", None, 0),
+    ]
+    assert found[0].after_hash == content_hash(b"one")
+    retry(engine, run)
+    assert value(engine, "SELECT count(*) FROM ledger_changes") == 0

@@ -10,6 +10,7 @@ from api.cli import main, submit
 COMMANDS = [
     "up", "down", "status", "doctor", "watch", "cancel", "resume", "report", "export", "dashboard", "import",
     "validate", "schema", "prune", "backup", "restore", "pause", "retry", "tune", "providers",
+    "drift", "login",
 ]  # fmt: skip
 """What there is in this version."""
 
@@ -32,9 +33,16 @@ def test_every_command_for_tokens_has_an_example(command: str) -> None:
     assert f"Example: passgrid token {command}" in text_of("token", command)
 
 
-@pytest.mark.parametrize("command", ["list", "show", "diff", "verify", "redact", "prune", "pack", "unpack"])
+@pytest.mark.parametrize(
+    "command", ["list", "show", "diff", "verify", "redact", "prune", "pack", "unpack", "learn", "promote"]
+)
 def test_every_command_for_cassettes_has_an_example(command: str) -> None:
     assert f"Example: passgrid cassette {command}" in text_of("cassette", command)
+
+
+@pytest.mark.parametrize("command", ["list", "show", "check", "run-now"])
+def test_every_command_for_schedules_has_an_example(command: str) -> None:
+    assert f"Example: passgrid schedule {command}" in text_of("schedule", command)
 
 
 def test_the_list_of_commands_is_complete() -> None:

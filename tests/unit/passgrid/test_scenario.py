@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from passgrid.scenario import Check, Scenario
+from passgrid.check import Check
+from passgrid.scenario import Scenario
 from tests.unit.passgrid.suites import scenario
 
 

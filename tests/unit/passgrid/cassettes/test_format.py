@@ -109,3 +109,22 @@ def test_recordings_are_counted_up_to_the_first_gap(tmp_path: Path) -> None:
 def test_an_answer_to_no_call_is_refused() -> None:
     with pytest.raises(BrokenCassette, match="an answer to call 3"):
         list(recorded_calls(cassette((*COUNTING[:2], answer(1, call=3)))))
+
+
+def test_how_long_it_took_is_no_part_of_a_recording(tmp_path: Path) -> None:
+    folder = CassetteFolder(tmp_path)
+    path = folder.write(cassette(timings={"model": [3.5, 1.0], "calls": [[0.5]]}))
+    before = path.read_bytes()
+    assert b"3.5" not in before
+    folder.write(cassette(timings={"model": [99.0, 1.0], "calls": [[0.5]]}))
+    assert path.read_bytes() == before
+    assert folder.timings(path) == {"model": [3.5, 1.0], "calls": [[0.5]]}, "nothing else changed: nothing is written"
+    assert (folder.root / ".gitattributes").read_text() == "*.ms -diff -merge\n"
+
+
+def test_timings_travel_inside_of_a_recording_and_are_in_no_hash() -> None:
+    timed = cassette(timings={"model": [3.5], "calls": []})
+    travelled = read_cassette(write_cassette(timed, with_timings=True))
+    assert travelled.timings == timed.timings
+    assert travelled.content_hash() == cassette().content_hash()
+    jsonschema.validate(json.loads(write_cassette(timed, with_timings=True)), cassette_schema())

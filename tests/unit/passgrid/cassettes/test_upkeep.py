@@ -10,7 +10,7 @@ from passgrid.cassettes.format import BrokenCassette
 from passgrid.cassettes.layout import PAYLOADS, CassetteFolder
 from passgrid.cassettes.redacting import refuse_secrets
 from passgrid.cassettes.telling import differences, told
-from passgrid.cassettes.upkeep import label_sizes, pack, redact, unpack, unreachable, verify, whole
+from passgrid.cassettes.upkeep import label_sizes, pack, redact, removable, unpack, unreachable, verify, whole
 from passgrid.redaction import Redactor
 from tests.unit.passgrid.suites import COUNTING, answer, cassette, say
 
@@ -100,3 +100,19 @@ def test_a_recording_is_told_in_order_and_compared_by_what_was_said() -> None:
     assert "-  result of call 0: 5" in lines
     assert "+  result of call 0: 6" in lines
     assert list(differences(cassette(), cassette(), "old", "new")) == []
+
+
+def test_recordings_that_a_newer_label_has_again_can_go_with_all_that_is_theirs(tmp_path: Path) -> None:
+    made = CassetteFolder(tmp_path / "suite")
+    timings = {"model": [1.0], "calls": []}
+    for night, samples in (("nightly-01", 2), ("nightly-02", 1), ("nightly-03", 1), ("release", 1)):
+        for sample in range(samples):
+            steps = (*COUNTING[:2], answer(f"{LONG} of {night} {sample}"), COUNTING[3])
+            made.write(cassette(steps, label=night, sample=sample, timings=timings))
+    assert removable(made) == []
+    gone = [path.relative_to(made.root).as_posix() for path in removable(made, "nightly-*", keep=1)]
+    old = ["nightly-01/plain/count/0", "nightly-02/plain/count/0"]
+    assert [name for name in gone if name.endswith(".json")] == [f"{name}.json" for name in old]
+    assert [name for name in gone if name.endswith(".ms")] == [f"{name}.ms" for name in old]
+    assert sum(name.startswith(PAYLOADS) for name in gone) == 2, "the only recording of a sample stays"
+    assert len(removable(made, "nightly-*", keep=2)) == 3

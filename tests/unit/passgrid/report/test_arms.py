@@ -80,7 +80,9 @@ def test_reasons_are_counted_with_an_example_and_stages_with_what_expected_them(
         {"reason": "gone", "count": 1, "example": "b-0"},
     ]
     assert arm["stages"] == {"found": {"passed": 1, "of": 2}}
-    assert arm["answers"] == {"live": 0, "recorded": 9, "faked": 0, "faulted": 0, "missed": 0}
+    assert arm["answers"] == {
+        "live": 0, "recorded": 9, "recorded_state": 0, "recorded_semantic": 0, "faked": 0, "faulted": 0, "missed": 0,
+    }  # fmt: skip
 
 
 def test_a_distribution_with_an_unknown_is_unknown() -> None:

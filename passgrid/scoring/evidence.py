@@ -1,0 +1,64 @@
+"""What a verdict may rest on: what was said, called and answered, and what exists afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from passgrid.scenario import Scenario
+from passgrid.transcript import Message, ToolCallRecord, final_text
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """Something that is different on the platform after the attempt."""
+
+    kind: str
+    id: str
+    change: Literal["created", "changed", "gone"]
+    value: Any
+    """As it is listed afterwards; as it was before where it is gone."""
+    ours: bool = True
+    """Whether this attempt made the difference; what others did meanwhile is no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a check may look at."""
+
+    scenario: Scenario
+    messages: list[Message]
+    tool_calls: tuple[ToolCallRecord, ...]
+    files: Mapping[str, str]
+    """Text by path of the workspace at the end; empty without a workspace."""
+    verdicts: Mapping[str, Any]
+    """Verdicts of other tools, from the cassette."""
+    changes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Files that differ from the workspace's template: created, changed or deleted, by path."""
+    artifacts: Sequence[Artifact] = ()
+    """What the attempt made, changed or removed on the platform."""
+    read_backs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What servers said when they were asked afterwards: `{"value"}` or `{"error"}`, by name of the check."""
+    duration_s: float = 0.0
+    cut_off: bool = False
+    """Whether the attempt ended at a limit."""
+
+    @property
+    def final_text(self) -> str:
+        """The agent's last words."""
+        return final_text(self.messages)
+
+    @property
+    def said(self) -> str:
+        """Everything the agent said, a message a paragraph."""
+        texts = (message.get("content") for message in self.messages if message["role"] == "assistant")
+        return "\n\n".join(text for text in texts if text)
+
+    def results(self, tool: str, server: str | None = None) -> list[Any]:
+        """What a tool answered, errors left out, in order."""
+        return [
+            call.result
+            for call in self.tool_calls
+            if call.tool == tool and server in {None, call.server} and not call.error
+        ]
