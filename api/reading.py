@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from passgrid.problems import InvalidInput, Problem
 from passgrid.report.arms import ArmReport, arm_reports
 from passgrid.warehouse.facts import attempt_facts
-from passgrid.warehouse.progress import find_run
+from passgrid.warehouse.progress import find_run, finished_run_ids
 
 
 def find_runs(connection: sa.Connection, references: Sequence[str]) -> list[str]:
@@ -24,6 +24,14 @@ def find_runs(connection: sa.Connection, references: Sequence[str]) -> list[str]
     if problems:
         raise InvalidInput(problems)
     return list(dict.fromkeys(found))
+
+
+def finished_runs(connection: sa.Connection) -> list[str]:
+    """The ids of all runs of which nothing is left to do, the oldest first. Raises `InvalidInput` without any."""
+    found = finished_run_ids(connection)
+    if not found:
+        raise InvalidInput([Problem("RUN", "no run is finished yet", "see `passgrid status`")])
+    return found
 
 
 def read_report(connection: sa.Connection, references: Sequence[str]) -> tuple[list[str], list[ArmReport]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import astuple
 
 from dashboard.plain_text import one_line
 from passgrid.report.facts import ArmName
@@ -15,19 +14,25 @@ _AXES = ("model", "prompt", "target", "fault", "mitigation", "label", "mode")
 
 def arm_key(arm: ArmName) -> str:
     """Short and stable: the start of the run's id and a hash of the axes."""
-    axes = "\0".join(astuple(arm)[3:])
+    axes = "\0".join((arm.model, arm.prompt, arm.target, arm.fault, arm.mitigation))
     return f"{arm.run[:12]}-{hashlib.sha256(axes.encode(errors='replace')).hexdigest()[:8]}"
 
 
 def full_name(arm: ArmName) -> str:
     """Every axis that says something, as plain text."""
     unusual = [f"{axis} {value}" for axis, usual in _USUAL.items() if (value := getattr(arm, axis)) != usual]
-    return one_line(" · ".join([arm.model, arm.prompt, *unusual, arm.label, arm.mode, arm.run[:8]]))
+    return one_line(" · ".join([arm.model, arm.prompt, *unusual, arm.label, origin(arm), arm.run[:8]]))
+
+
+def origin(arm: ArmName) -> str:
+    """Its mode; of an imported run also where it came from."""
+    return arm.mode if arm.imported_from is None else f"{arm.mode}, imported from {arm.imported_from}"
 
 
 def short_names(arms: Sequence[ArmName]) -> list[str]:
     """The model, and those axes in which these arms differ, as plain text."""
     differing = [axis for axis in _AXES if len({getattr(arm, axis) for arm in arms}) > 1]
-    names = [" · ".join(getattr(arm, axis) for axis in dict.fromkeys(["model", *differing])) for arm in arms]
+    names = [" · ".join([arm.model, *(getattr(arm, axis) for axis in differing if axis != "model")]) for arm in arms]
+    names = [f"{name} · imported" if arm.imported_from else name for name, arm in zip(names, arms, strict=True)]
     doubled = len(set(names)) < len(names)
     return [one_line(f"{name} · {arm.run[:8]}" if doubled else name, 80) for name, arm in zip(names, arms, strict=True)]

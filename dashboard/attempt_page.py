@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.arm_names import arm_key
-from dashboard.attempt_choice import choose_attempt, show_attempt
 from dashboard.attempt_changes import changes_table
+from dashboard.attempt_choice import choose_attempt, show_attempt
 from dashboard.attempt_header import attempt_header, checks_table, tries_table
 from dashboard.notices import with_store
 from dashboard.open_store import OpenStore, transcript

@@ -66,7 +66,7 @@ def _row(run: RunRow) -> dict[str, Any]:
     return {
         "label": one_line(run.label, 60),
         "run": run.run_id[:8],
-        "mode": run.mode,
+        "mode": run.mode if run.imported_from is None else f"{run.mode}, imported ({one_line(run.imported_from, 20)})",
         "state": run.state,
         "k": run.k,
         "wanted": run.wanted,

@@ -30,6 +30,7 @@ class TextMatch(Part):
     number: NumberMatch | None = Field(default=None, description="One of the numbers in it must be this one.")
     json_schema: dict[str, Any] | None = Field(default=None, description="It is JSON that satisfies this JSON Schema.")
     ignore_case: bool = Field(default=False, description="Of equals, contains and matches.")
+    plain_numbers: bool = Field(default=False, description="Read 1,164 as 1164 before looking.")
 
     @field_validator("matches")
     @classmethod
@@ -169,6 +170,20 @@ class ReadBack(_MaybeMatch):
         return self
 
 
+class EndStateCheck(Part):
+    """The state of the platform after the attempt (`end_state` of the scenario says how it is read)."""
+
+    reference: bool = Field(default=False, description="It equals the state after the reference's calls.")
+    path: str | None = Field(default=None, description="The part that is looked at, such as `orders.0.state`.")
+    value: JsonValue = Field(default=None, description="What that part must equal, as JSON.")
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if self.reference == ("value" in self.model_fields_set):
+            raise ValueError("say what it must equal: either `reference: true` or a value")
+        return self
+
+
 class Evaluator(Part):
     """An evaluator of pydantic-evals, by name or from the suite."""
 
@@ -183,6 +198,9 @@ class Check(Part):
 
     name: Name | None = Field(default=None, description="Shown in reports; made from the kind when absent.")
     required: bool = Field(default=True, description="false: shown beside the pass, never part of it.")
+    only: tuple[Literal["replay", "sandbox", "live", "drift"], ...] = Field(
+        default=(), description="The modes in which it is made; in the others it is absent. All when empty."
+    )
     final_text: TextMatch | None = Field(default=None, description="The agent's last message.")
     said: TextMatch | None = Field(default=None, description="Everything the agent said.")
     tool_called: ToolCalled | None = Field(default=None, description="Calls the agent made.")
@@ -194,6 +212,7 @@ class Check(Part):
     file: FileCheck | None = Field(default=None, description="A file of the workspace afterwards.")
     artifact: ArtifactCheck | None = Field(default=None, description="What is different on the platform.")
     read_back: ReadBack | None = Field(default=None, description="What a server says afterwards.")
+    end_state: EndStateCheck | None = Field(default=None, description="The state of the platform afterwards.")
     python: str | None = Field(
         default=None, pattern=PYTHON_NAME, description="`checks.py:name`, a function of the suite over the evidence."
     )
@@ -253,6 +272,6 @@ class Check(Part):
 
 CHECK_KINDS = (
     "final_text", "said", "tool_called", "tool_never_called", "tools_in_order", "tool_result", "file", "artifact",
-    "read_back", "python", "evaluator", "recorded_verdict",
+    "read_back", "end_state", "python", "evaluator", "recorded_verdict",
 )  # fmt: skip
 """The vocabulary."""

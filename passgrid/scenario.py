@@ -6,8 +6,10 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from passgrid.check import Check
+from passgrid.check import Check, ReadBack
+from passgrid.end_state import EndState
 from passgrid.identity import short_id
+from passgrid.ledger import LedgerKind, removal_order
 from passgrid.parts import Name, Part, RelativePath
 from passgrid.server import BuiltinServer, Server, StdioServer
 
@@ -55,6 +57,10 @@ class Scenario(Part):
     stages: dict[Name, Check] = Field(default_factory=dict, description="Milestones of the job, each a check.")
     checks: tuple[Check, ...] = ()
     detectors: Detectors = Detectors()
+    ledger: dict[Name, LedgerKind] = Field(
+        default_factory=dict, description="What attempts may make on the platform, by kind."
+    )
+    end_state: EndState | None = Field(default=None, description="How the state of the platform is read afterwards.")
     tags: tuple[Name, ...] = ()
 
     @model_validator(mode="after")
@@ -72,6 +78,29 @@ class Scenario(Part):
         if twice:
             raise ValueError(f"two checks or stages are called {', '.join(twice)}; give each a name of its own")
         return self
+
+    @model_validator(mode="after")
+    def _what_is_checked_is_declared(self) -> Self:
+        removal_order(self.ledger)
+        for check in (*self.checks, *self.stages.values()):
+            if check.artifact is not None and check.artifact.kind not in self.ledger:
+                raise ValueError(f"{check.shown_name}: the ledger has no kind {check.artifact.kind}")
+            if check.end_state is not None and self.end_state is None:
+                raise ValueError(f"{check.shown_name}: end_state does not say how the state is read")
+            if check.end_state is not None and check.end_state.reference and self.end_state.reference is None:  # pyright: ignore[reportOptionalMemberAccess]
+                raise ValueError(f"{check.shown_name}: end_state has no reference")
+        return self
+
+    @property
+    def read_backs(self) -> dict[str, ReadBack]:
+        """What servers are asked after the attempt, by name of the check or stage."""
+        named = [(check.shown_name, check) for check in self.checks] + list(self.stages.items())
+        return {name: check.read_back for name, check in named if check.read_back is not None}
+
+    @property
+    def looks_afterwards(self) -> bool:
+        """Whether servers are asked, or things taken away, after the agent is done."""
+        return bool(self.ledger or self.end_state or self.read_backs)
 
     @model_validator(mode="after")
     def _files_in_memory_have_no_folder(self) -> Self:

@@ -6,9 +6,9 @@ Rows belong to an attempt by `run_id` and `attempt_id`. A column that a source d
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Json
 
 from passgrid.matrix import Mode
 from passgrid.outcome import OutcomeKind
@@ -80,7 +80,7 @@ class ToolCallRow(OfAttempt):
     turn: int
     server: str
     tool: str
-    arguments: str
+    arguments: Json[Any]
     result_bytes: int | None
     answered: str
     error: bool
@@ -124,7 +124,7 @@ class CheckRow(OfAttempt):
 class TranscriptRow(OfAttempt):
     """The messages of an attempt; JSON as text."""
 
-    messages: str
+    messages: Json[list[dict[str, Any]]]
 
 
 ROWS: dict[str, type[Row]] = {

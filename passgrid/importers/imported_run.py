@@ -8,7 +8,7 @@ values and nothing else; `passgrid.warehouse.importing.write_run` is the one pla
         label="gpt-4o, July",
         arms=(ImportedArm("openai/gpt-4o", attempts=(
             ImportedAttempt("airline", "cancel-flight", 0, Outcome(OutcomeKind.PASSED), steps=7, cost_usd=0.021),
-            ImportedAttempt("airline", "cancel-flight", 1, Outcome(OutcomeKind.INFRA_ERROR, "lost", "cut off at line 9")),
+            ImportedAttempt("airline", "cancel-flight", 1, Outcome(OutcomeKind.INFRA_ERROR, "lost", "cut off")),
         )),),
     )
 """

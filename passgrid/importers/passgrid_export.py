@@ -92,12 +92,11 @@ def _raw(file: Path, problems: list[Problem]) -> Iterator[Any]:
 
 
 def _parquet(file: Path, problems: list[Problem]) -> Iterator[Any]:
-    import pyarrow
     import pyarrow.parquet
 
     try:
         yield from cast(Any, pyarrow.parquet).read_table(str(file)).to_pylist()
-    except pyarrow.ArrowException as error:
+    except (OSError, ValueError) as error:
         problems.append(Problem(str(file), f"is no Parquet file: {error}"))
 
 
@@ -171,7 +170,7 @@ def _attempt(
         checks=tuple(ImportedCheck(**_of(check)) for check in checks),
         tool_calls=tuple(_tool_call(call) for call in calls),
         model_calls=tuple(ModelCallRecord(**_of(turn)) for turn in turns),
-        messages=orjson.loads(texts[0].messages) if texts else None,
+        messages=texts[0].messages if texts else None,
         tags=tuple(row.tags),
         digest=row.digest,
         started_at=row.started_at,
@@ -182,7 +181,6 @@ def _attempt(
 def _tool_call(row: ToolCallRow) -> ImportedToolCall:
     values = _of(row)
     del values["seq"]
-    values["arguments"] = orjson.loads(row.arguments)
     return ImportedToolCall(**values)
 
 

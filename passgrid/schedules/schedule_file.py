@@ -23,7 +23,6 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from passgrid.parts import NAME_PATTERN, Name
-from passgrid.parts import NAME_PATTERN, Name
 from passgrid.problems import InvalidInput, Problem
 from passgrid.request import Request, request_of, request_problems
 from passgrid.schedules.cron import Cron, next_slots, parse_cron

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import orjson
-
 from passgrid.check import ToolCalled, ToolPattern, ToolResult
 from passgrid.differences import EXPECTATION, first_difference
-from passgrid.json_values import is_array, is_object
+from passgrid.json_paths import at_path
+from passgrid.json_values import is_object
 from passgrid.scoring.evidence import Evidence
 from passgrid.scoring.texts import as_text, match_text
 from passgrid.scoring.verdict import Verdict
@@ -64,30 +63,6 @@ def result(wanted: ToolResult, evidence: Evidence) -> Verdict:
         return match_text(wanted, as_text(at_path(answers[-1], wanted.path)))
     except LookupError as missing:
         return False, f"the answer of {wanted.tool} has no {missing.args[0]}"
-
-
-def at_path(value: Any, path: str | None) -> Any:
-    """The part of a value at a path such as `order.lines.0.id`; JSON in a text is looked into.
-
-    Raises `LookupError` naming the first part that is not there.
-    """
-    if path is None:
-        return value
-    if isinstance(value, str):
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            raise LookupError(path) from None
-    at = ""
-    for part in path.split("."):
-        at = f"{at}.{part}" if at else part
-        if is_object(value) and part in value:
-            value = value[part]
-        elif is_array(value) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            raise LookupError(at)
-    return value
 
 
 def _of_tool(pattern: ToolPattern, evidence: Evidence) -> list[ToolCallRecord]:

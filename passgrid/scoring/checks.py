@@ -44,7 +44,8 @@ def run_checks(scenario: Scenario, evidence: Evidence, code: SuiteCode) -> tuple
     """Every check and stage of the scenario, in order. A check that raises did not pass, and says why."""
     named = [(check.shown_name, check, False) for check in scenario.checks]
     named += [(name, check, True) for name, check in scenario.stages.items()]
-    return tuple(_run(name, check, stage, evidence, code) for name, check, stage in named)
+    made = [one for one in named if evidence.mode in one[1].only or not one[1].only or not evidence.mode]
+    return tuple(_run(name, check, stage, evidence, code) for name, check, stage in made)
 
 
 def all_required_passed(results: tuple[CheckResult, ...]) -> bool:
@@ -113,6 +114,11 @@ def _read_back(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     return ends.read_back(check.read_back, check.shown_name, evidence)
 
 
+def _end_state(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
+    assert check.end_state is not None
+    return ends.end_state(check.end_state, evidence)
+
+
 def _python(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     assert check.python is not None
     answer = code.function(check.python)(evidence)
@@ -151,6 +157,7 @@ _JUDGES: Mapping[str, Callable[[Check, Evidence, SuiteCode], Verdict]] = {
     "file": _file,
     "artifact": _artifact,
     "read_back": _read_back,
+    "end_state": _end_state,
     "python": _python,
     "evaluator": _evaluator,
     "recorded_verdict": _recorded_verdict,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from passgrid.check import ArtifactCheck, FileCheck, ReadBack
+from passgrid.check import ArtifactCheck, EndStateCheck, FileCheck, ReadBack
 from passgrid.differences import EXPECTATION, first_difference
-from passgrid.scoring.calls import at_path
+from passgrid.json_paths import at_path
 from passgrid.scoring.evidence import Artifact, Evidence
 from passgrid.scoring.texts import as_text, match_text
 from passgrid.scoring.verdict import Verdict
@@ -64,3 +64,23 @@ def read_back(wanted: ReadBack, name: str, evidence: Evidence) -> Verdict:
     if asked and (difference := first_difference(wanted.value, found, wanted.path or "answer", EXPECTATION)):
         return False, difference
     return match_text(wanted, as_text(found))
+
+
+def end_state(wanted: EndStateCheck, evidence: Evidence) -> Verdict:
+    """The platform's state, compared with the reference's or at one place."""
+    read = evidence.end_state
+    if not read:
+        return None, "nobody read it: what exists afterwards is known of live servers, and of recordings made with them"
+    if "error" in read:
+        return None, f"it could not be read: {read['error']}"
+    if wanted.reference:
+        differences = read.get("differences", ())
+        return read.get("equal"), "; ".join(differences) or "nobody made the reference's calls"
+    if "state" not in read:
+        return None, "the state is too large to be kept: compare it with a reference, or name its parts"
+    try:
+        found = at_path(read["state"], wanted.path)
+    except LookupError as missing:
+        return False, f"the state has no {missing.args[0]}"
+    difference = first_difference(wanted.value, found, wanted.path or "state", EXPECTATION)
+    return difference is None, difference or ""

@@ -40,6 +40,10 @@ class Evidence:
     """What the attempt made, changed or removed on the platform."""
     read_backs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What servers said when they were asked afterwards: `{"value"}` or `{"error"}`, by name of the check."""
+    end_state: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The platform's state: `{"state"?, "equal"?, "differences"?, "error"?}`; empty where nobody read it."""
+    mode: str = ""
+    """What was live."""
     duration_s: float = 0.0
     cut_off: bool = False
     """Whether the attempt ended at a limit."""

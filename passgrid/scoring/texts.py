@@ -16,8 +16,13 @@ from passgrid.scoring.verdict import Verdict
 NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
 def match_text(match: TextMatch, text: str) -> Verdict:
     """Whether a text is what is asked, and if not, what is missing."""
+    if match.plain_numbers:
+        text = _THOUSANDS.sub("", text)
     folded = text.casefold() if match.ignore_case else text
     if match.equals is not None and folded != _folded(match.equals, match):
         return False, first_difference(match.equals, text, "text", EXPECTATION) or "the texts differ"

@@ -168,6 +168,18 @@ def find_run(connection: sa.Connection, reference: str) -> str:
     raise LookupError(f"no run starts with {reference} or has it as its label; see `passgrid status`")
 
 
+def finished_run_ids(connection: sa.Connection) -> list[str]:
+    """Runs of which nothing is left to do, the oldest first."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT run_id FROM runs WHERE state <> 'pruned' AND NOT EXISTS "
+            "(SELECT 1 FROM attempts WHERE attempts.run_id = runs.run_id AND state <> 'done') "
+            "ORDER BY created_at, run_id"
+        )
+    )
+    return list(rows.scalars())
+
+
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_")
 

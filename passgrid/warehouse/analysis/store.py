@@ -37,6 +37,8 @@ class RunRow:
     finished_at: Any
     models: tuple[str, ...]
     suites: tuple[str, ...]
+    imported_from: str | None = None
+    """The format it was imported from; None: measured here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class TryRow:
 _RUNS = """
 SELECT r.run_id, r.label, r.mode, r.state, r.k, r.wanted,
     count(*) FILTER (WHERE a.state = 'done') AS done, count(*) FILTER (WHERE a.valid) AS valid,
-    count(*) FILTER (WHERE a.passed) AS passed, r.created_at, r.finished_at,
+    count(*) FILTER (WHERE a.passed) AS passed, r.created_at, r.finished_at, r.imported_from,
     coalesce(list_sort(list(DISTINCT a.model) FILTER (WHERE a.model IS NOT NULL)), []) AS models,
     coalesce(list_sort(list(DISTINCT a.suite) FILTER (WHERE a.suite IS NOT NULL)), []) AS suites
 FROM runs r LEFT JOIN attempts a USING (run_id) GROUP BY ALL ORDER BY r.created_at DESC
