@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from passgrid.access import LOCAL, Role, Token
-from passgrid.problems import InvalidInput, Problem
 from passgrid.parts import NAME_PATTERN
+from passgrid.problems import InvalidInput, Problem
 from passgrid.warehouse import access
 from passgrid.warehouse.access import StoredToken
 from passgrid.warehouse.audit import record

@@ -1,4 +1,4 @@
-"""The choosers of Compare: arms, suites and tags. The address is the truth; choosing writes into it."""
+"""The choosers of Compare, Stages and Tools: arms, suites and tags. The address is the truth; choosing writes into it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dashboard.arm_names import arm_key, full_name
-from dashboard.comparison import Scenario
+from dashboard.comparison import Comparison, Scenario, compare
 from dashboard.notices import unknown
 from dashboard.number_text import count
 from dashboard.open_store import OpenStore, arms, facts, tags
-from dashboard.page_links import COMPARE, arrived, remember_comparison, remembered_comparison, set_address
+from dashboard.page_links import (
+    arrived,
+    link_to_runs,
+    links_of_arms,
+    remember_comparison,
+    remembered_comparison,
+    set_address,
+)
 from dashboard.palette import LETTERS, MOST_ARMS
-from dashboard.plain_text import one_line
+from dashboard.plain_text import label, one_line
 from passgrid.warehouse.analysis.arms import ArmRow
 
 PARAMETERS = ("run", "arm", "suite", "tag", "shared")
@@ -30,9 +37,23 @@ class Choice:
     """Scenarios that pass the filters; None without a filter."""
 
 
-def choose(opened: OpenStore) -> Choice:
+def compared_arms(opened: OpenStore, page: str) -> Comparison | None:
+    """Draw the choosers and say what was chosen comes to; None, with what to do, where that is nothing."""
+    choice = choose(opened, page)
+    if not choice.arms:
+        st.info("Choose at least one arm above, or start from a run:")
+        link_to_runs("Runs →")
+        return None
+    links_of_arms(page)
+    comparison = compare(opened, choice.arms, choice.kept)
+    for name in comparison.without:
+        st.warning(f"{label(name)} has no attempt of a scenario that passes the filter.")
+    return comparison if comparison.arms else None
+
+
+def choose(opened: OpenStore, page: str) -> Choice:
     """Draw the choosers and say what they hold."""
-    _restore()
+    _restore(page)
     offered = {arm_key(row.name): row for row in arms(opened)}
     chosen = _choose_arms(offered)
     runs = tuple(dict.fromkeys(row.name.run for row in chosen))
@@ -50,9 +71,9 @@ def choose(opened: OpenStore) -> Choice:
     return Choice(tuple(chosen), _kept(sets, shared, tagged, in_suites, with_tags))
 
 
-def _restore() -> None:
+def _restore(page: str) -> None:
     """Coming here by the navigation, without parameters: what was shown last."""
-    if arrived(COMPARE) and not any(name in st.query_params for name in PARAMETERS):
+    if arrived(page) and not any(name in st.query_params for name in PARAMETERS):
         set_address(**remembered_comparison())
 
 

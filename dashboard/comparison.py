@@ -47,6 +47,8 @@ class Comparison:
     """The arms compared, and the last k all of them (but those withheld) have a value for."""
 
     arms: tuple[ComparedArm, ...]
+    kept: frozenset[Scenario] | None
+    """Scenarios that pass the filters; None without a filter."""
     most_k: int
     without: tuple[str, ...]
     """Names of chosen arms that have no attempt under the filter."""
@@ -66,7 +68,7 @@ def compare(opened: OpenStore, chosen: Sequence[ArmRow], kept: frozenset[Scenari
             continue
         marks = (LETTERS[number], ARMS[number], SHAPES[number])
         arms.append(ComparedArm(*marks, arm_key(row.name), names[number], row, said, tuple(found)))
-    return Comparison(tuple(arms), most_k, tuple(without))
+    return Comparison(tuple(arms), kept, most_k, tuple(without))
 
 
 def _facts_of(opened: OpenStore, row: ArmRow, kept: frozenset[Scenario] | None) -> list[AttemptFact]:

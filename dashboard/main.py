@@ -11,6 +11,8 @@ def main() -> None:
     pages = [
         st.Page("runs_page.py", title="Runs", url_path="runs", default=True),
         st.Page("compare_page.py", title="Compare", url_path="compare"),
+        st.Page("stages_page.py", title="Stages", url_path="stages"),
+        st.Page("tools_page.py", title="Tools", url_path="tools"),
         st.Page("attempt_page.py", title="Attempt", url_path="attempt"),
         st.Page("drift_page.py", title="Drift", url_path="drift"),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,12 +13,14 @@ import streamlit as st
 
 from passgrid.drift.report import DriftArm
 from passgrid.report.arms import ArmReport, arm_reports
+from passgrid.report.comparison import ArmComparison, compare_arms
 from passgrid.report.facts import ArmName, AttemptFact
 from passgrid.transcript import Message
 from passgrid.warehouse.analysis.arms import ArmRow, arm_rows, scenario_tags
 from passgrid.warehouse.analysis.drift import drift_of
 from passgrid.warehouse.analysis.publishing import current_file
 from passgrid.warehouse.analysis.store import AnalysisStore, NothingExported
+from passgrid.warehouse.analysis.tools import ToolRow, flag_details, stage_order, tool_rows
 
 _LOCK = threading.RLock()
 _HELD: dict[Path, OpenStore] = {}
@@ -82,6 +85,29 @@ def report(opened: OpenStore, arm: ArmName, kept: frozenset[tuple[str, str]] | N
     return _report(opened.identity, opened.store, arm, kept, most_k)
 
 
+def comparisons(
+    opened: OpenStore, baseline: ArmReport, others: Sequence[ArmReport], kept: frozenset[tuple[str, str]] | None
+) -> list[ArmComparison]:
+    """Each of the others against the baseline; all are reports over the scenarios kept."""
+    names = (baseline.name, *(one.name for one in others))
+    return _comparisons(opened.identity, names, kept, [(baseline, one) for one in others])
+
+
+def tools(opened: OpenStore, arm: ArmName, kept: frozenset[tuple[str, str]] | None) -> list[ToolRow]:
+    """How an arm used its tools over the scenarios kept (None: all of them)."""
+    return _tools(opened.identity, opened.store, arm, kept)
+
+
+def stages(opened: OpenStore, run_ids: tuple[str, ...]) -> list[str]:
+    """The stages of these runs, in the order of their scenarios."""
+    return _stages(opened.identity, opened.store, run_ids)
+
+
+def flags(opened: OpenStore, run_id: str) -> dict[tuple[str, str], str]:
+    """What detectors saw in a run, by attempt and detector."""
+    return _flags(opened.identity, opened.store, run_id)
+
+
 def drift(opened: OpenStore, run_id: str) -> list[DriftArm]:
     """What each arm of a run found by comparing live answers with recorded ones."""
     return _drift(opened.identity, opened.store, run_id)
@@ -102,6 +128,33 @@ def exported_at(opened: OpenStore) -> datetime | None:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _arms(identity: str, _store: AnalysisStore) -> list[ArmRow]:
     return arm_rows(_store)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Comparing arms …")
+def _comparisons(
+    identity: str,
+    names: tuple[ArmName, ...],
+    kept: frozenset[tuple[str, str]] | None,
+    _pairs: list[tuple[ArmReport, ArmReport]],
+) -> list[ArmComparison]:
+    return compare_arms(_pairs)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def _tools(
+    identity: str, _store: AnalysisStore, arm: ArmName, kept: frozenset[tuple[str, str]] | None
+) -> list[ToolRow]:
+    return tool_rows(_store, arm, kept)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _stages(identity: str, _store: AnalysisStore, run_ids: tuple[str, ...]) -> list[str]:
+    return stage_order(_store, run_ids)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _flags(identity: str, _store: AnalysisStore, run_id: str) -> dict[tuple[str, str], str]:
+    return flag_details(_store, run_id)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

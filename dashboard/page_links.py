@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.plain_text import label
 
 RUNS, COMPARE, ATTEMPT, DRIFT = "runs_page.py", "compare_page.py", "attempt_page.py", "drift_page.py"
+STAGES, TOOLS = "stages_page.py", "tools_page.py"
 _COMPARED = "compared"
 _SHOWN_ATTEMPT = "shown_attempt"
 _PAGE = "page"
@@ -26,6 +27,15 @@ def link_to_runs(text: str = "Runs") -> None:
 def link_to_compare(text: str, **query: str | Sequence[str]) -> None:
     """A link to Compare: `run=` for whole runs, `arm=` for single arms; `text` is plain text."""
     st.page_link(COMPARE, label=_coloured(text), query_params=dict(query))
+
+
+def links_of_arms(here: str) -> None:
+    """From one page about arms to the others, with the same arms and filters."""
+    query = {name: list(values) for name, values in remembered_comparison().items()}
+    with st.container(horizontal=True, gap="medium"):
+        for page, name in ((COMPARE, "Compare"), (STAGES, "Stages"), (TOOLS, "Tools")):
+            if page != here:
+                st.page_link(page, label=_coloured(f"{name} →"), query_params=query)
 
 
 def link_to_attempt(text: str, run_id: str, attempt_id: str) -> None:

@@ -1,8 +1,8 @@
-"""How far attempts got: the stages of the scenarios, by arm."""
+"""How far attempts got: the stages of the scenarios, by arm, with their numbers."""
 
 from __future__ import annotations
 
-import streamlit as st
+from collections.abc import Sequence
 
 from dashboard.comparison import Comparison
 from dashboard.data_table import data_table
@@ -10,12 +10,8 @@ from dashboard.number_text import NONE, count, share
 from dashboard.plain_text import one_line
 
 
-def stage_table(comparison: Comparison) -> None:
-    """Nothing where no scenario declares stages."""
-    stages = sorted({stage for arm in comparison.arms for stage in arm.report.stages})
-    if not stages:
-        return
-    st.subheader("Stages reached")
+def stage_table(comparison: Comparison, stages: Sequence[str]) -> None:
+    """These stages, in this order."""
     rows = [
         {"stage": one_line(stage), **{arm.title: _reached(arm.report.stages.get(stage)) for arm in comparison.arms}}
         for stage in stages

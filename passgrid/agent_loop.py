@@ -10,6 +10,9 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
+from passgrid.aftermath.aftermath import Aftermath
+from passgrid.aftermath.asking import AskedInVain, AsksServers
+from passgrid.aftermath.states import FreshServers
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import BrokenCassette
 from passgrid.conversation import Conversation, converse, converse_as_recorded
@@ -18,6 +21,7 @@ from passgrid.drift.account import DriftAccount
 from passgrid.endings import AttemptStopped, LimitReached, RecordingEnded, ReplayMiss
 from passgrid.failure_kinds import CONTEXT_OVERFLOW
 from passgrid.failures import failure_kind
+from passgrid.ledger import NAMESPACE
 from passgrid.matrix import Mode
 from passgrid.meter import Meter
 from passgrid.models.live import UnusableModel, live_model, live_settings
@@ -26,6 +30,8 @@ from passgrid.models.recorded import RecordedModel
 from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK, ScriptedModel
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
 from passgrid.redaction import Redactor
+from passgrid.scoring.afterwards import NOTHING
+from passgrid.server import HttpServer
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
 from passgrid.tools.drifting import DriftingTools
 from passgrid.tools.recorded import RecordedTools
@@ -45,6 +51,9 @@ class AgentLoop:
         self._way: ToolWay | None = None
         self._drifting: DriftingTools | None = None
         self._recorded: RecordedTools | None = None
+        self._servers: AsksServers | None = None
+        self.afterwards = NOTHING
+        """What was found on the platform after the agent was done."""
         self._conversation: Conversation | None = None
 
     @property
@@ -92,7 +101,14 @@ class AgentLoop:
     async def _loop(self, place: Place | None) -> None:
         model, recorded = self._model()
         async with self._source(place) as source:
-            self._way = ToolWay(source, self._meter, self._order.scenario.tools, self._order.gate, self._redactor.value)
+            self._way = ToolWay(
+                source,
+                self._meter,
+                self._order.scenario.tools,
+                self._order.gate,
+                self._redactor.value,
+                self._order.scenario.ledger,
+            )
             agent: Agent[None, str] = Agent(
                 self._metered(model),
                 system_prompt=self._order.prompt.text or (),
@@ -101,13 +117,45 @@ class AgentLoop:
                 retries=UNLIMITED_RETRIES,
             )
             self._conversation = Conversation(agent)
-            turns = self._order.scenario.user_turns
-            if turns is not None:
-                await converse(self._conversation, turns)
-            elif recorded is not None and self._order.cassette is not None:
-                await converse_as_recorded(self._conversation, recorded, self._order.cassette)
-            else:
-                raise BrokenCassette("the scenario takes its user turns from a cassette, and there is none")
+            async with self._looked_after(place):
+                await self._converse(self._conversation, recorded)
+
+    async def _converse(self, conversation: Conversation, recorded: RecordedModel | None) -> None:
+        turns = self._order.scenario.user_turns
+        if turns is not None:
+            namespace = self._order.own_namespace
+            await converse(conversation, tuple(turn.replace(NAMESPACE, namespace) for turn in turns))
+        elif recorded is not None and self._order.cassette is not None:
+            await converse_as_recorded(conversation, recorded, self._order.cassette)
+        else:
+            raise BrokenCassette("the scenario takes its user turns from a cassette, and there is none")
+
+    @contextlib.asynccontextmanager
+    async def _looked_after(self, place: Place | None) -> AsyncGenerator[None]:
+        """Look at the platform before the conversation and after it, however it ends, and take away what it made."""
+        servers, scenario = self._servers, self._order.scenario
+        if servers is None or not scenario.looks_afterwards:
+            yield
+            return
+        aftermath = Aftermath(scenario, servers, self._order.own_namespace, self._fresh(place))
+        await aftermath.begin()
+        try:
+            yield
+        finally:
+            self.afterwards = await aftermath.end(self._meter.tool_calls)
+
+    def _fresh(self, place: Place | None) -> FreshServers | None:
+        """Opens sessions in which nothing happened; None where a server is hosted, and has one state."""
+        servers = self._order.scenario.mcp_servers
+        if any(isinstance(server, HttpServer) for server in servers.values()):
+            return None
+        from passgrid.tools.live import live_tools
+
+        return lambda: live_tools(servers, self._around(place), self._order.sessions, must_be_ours=False)
+
+    def _around(self, place: Place | None) -> Surroundings:
+        places = {"suite": self._order.suite_folder, "workspace": place.folder if place else None}
+        return Surroundings(self._code, self._redactor, places, place.memory if place else None)
 
     def _model(self) -> tuple[Model, RecordedModel | None]:
         reference = self._order.model
@@ -149,10 +197,10 @@ class AgentLoop:
             from passgrid.tools.live import live_tools
 
             servers = self._order.scenario.mcp_servers
-            places = {"suite": self._order.suite_folder, "workspace": place.folder if place else None}
-            around = Surroundings(self._code, self._redactor, places, place.memory if place else None)
             must_be_ours = self._order.mode is Mode.DRIFT
+            around = self._around(place)
             async with live_tools(servers, around, self._order.sessions, must_be_ours=must_be_ours) as tools:
+                self._servers = tools
                 yield self._compared(tools)
 
     def _compared(self, tools: ToolSource) -> ToolSource:
@@ -172,6 +220,7 @@ def _broken(error: Exception) -> Outcome:
         (UnusableModel, "model"),
         (ToolNameConflict, "tool_names"),
         (NotDedicated, "not_dedicated"),
+        (AskedInVain, "ledger"),
     ]
     kind = next((name for kind, name in kinds if isinstance(error, kind)), None) or failure_kind(error)
     if kind == CONTEXT_OVERFLOW:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from passgrid.agent_loop import AgentLoop
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette
+from passgrid.cassettes.namespaces import with_namespace, without_namespace
 from passgrid.cassettes.recorder import recorded_ending, recorded_steps
 from passgrid.cassettes.redacting import redacted_cassette
 from passgrid.drift.account import DriftAccount
@@ -22,7 +22,9 @@ from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.redaction import Redactor, secrets_of
 from passgrid.refused_calls import refused_calls
 from passgrid.scenario import Scenario
+from passgrid.scoring.afterwards import NOTHING, Afterwards, afterwards_of
 from passgrid.scoring.checks import CheckResult, all_required_passed, run_checks
+from passgrid.scoring.detectors import Flag, detected
 from passgrid.scoring.evidence import Evidence
 from passgrid.storable import storable
 from passgrid.suite_code import SuiteCode
@@ -50,6 +52,10 @@ class AttemptResult:
     """The cassette of this attempt, where one was ordered and there is something to record."""
     drift: DriftAccount | None = None
     """How live answers differed from recorded ones, where they were compared."""
+    afterwards: Afterwards = NOTHING
+    """What servers said after the agent was done."""
+    flags: tuple[Flag, ...] = ()
+    """What detectors found: beside the verdict, never part of it."""
 
     def digest(self) -> str:
         """SHA-256 over outcome, messages, journal and checks: no times in it, so equal attempts have equal digests."""
@@ -65,6 +71,7 @@ class AttemptRun:
     """One attempt under way. What it has so far can be looked at from another thread."""
 
     def __init__(self, order: AttemptOrder) -> None:
+        order = _in_its_namespace(order)
         self.order = order
         self.checking = False
         """Whether the agent is done, and its checks run."""
@@ -90,10 +97,10 @@ class AttemptRun:
             outcome = _with_known_end(outcome, order.scenario, files)
         result = self._result(outcome, files)
         self.checking = True
-        checks = self._checks(result)
-        recording = _recording(order, loop, self._meter, outcome, files) if order.record else None
-        ended = replace(result, outcome=_verdict(outcome, checks), checks=checks, recording=recording)
-        return self._without_secrets(ended)
+        checks, flags = judged(order, result, self._code)
+        recording = _recording(order, loop, self._meter, result) if order.record else None
+        verdict = verdict_of(outcome, checks)
+        return self._without_secrets(replace(result, outcome=verdict, checks=checks, flags=flags, recording=recording))
 
     def broken_off(self, outcome: Outcome) -> AttemptResult:
         """The result of an attempt that can only be ended from outside: what it has so far, and no verdicts."""
@@ -112,7 +119,14 @@ class AttemptRun:
             files=files,
             duration_s=meter.now_ms() / 1000,
             drift=self._loop.drift(),
+            afterwards=self._afterwards(),
         )
+
+    def _afterwards(self) -> Afterwards:
+        """What servers said; a replay has it from its recording."""
+        if self.order.mode is Mode.REPLAY and self.order.cassette is not None:
+            return afterwards_of(self.order.cassette.afterwards)
+        return self._loop.afterwards
 
     def _without_secrets(self, result: AttemptResult) -> AttemptResult:
         """What leaves the process. A replay has none: its recording lost them before it was written."""
@@ -129,16 +143,49 @@ class AttemptRun:
             files=None if result.files is None else result.files.without(clean.text),
             recording=None if result.recording is None else redacted_cassette(result.recording, clean),
             drift=None if result.drift is None else result.drift.without(clean.value),
+            afterwards=result.afterwards.without(clean.value),
+            flags=tuple(replace(flag, detail=clean.text(flag.detail)) for flag in result.flags),
         )
 
-    def _checks(self, result: AttemptResult) -> tuple[CheckResult, ...]:
-        """Checks of an attempt that says something about the agent; none of any other."""
-        if not result.outcome.valid:
-            return ()
-        order, files = self.order, result.files
-        verdicts: Mapping[str, Any] = order.cassette.verdicts if order.cassette else {}
-        evidence = Evidence(order.scenario, result.messages, result.tool_calls, files.files if files else {}, verdicts)
-        return run_checks(order.scenario, evidence, self._code)
+
+def judged(
+    order: AttemptOrder, result: AttemptResult, code: SuiteCode
+) -> tuple[tuple[CheckResult, ...], tuple[Flag, ...]]:
+    """Checks and flags of an attempt that says something about the agent; none of any other."""
+    if not result.outcome.valid:
+        return (), ()
+    evidence = _evidence(order, result)
+    return run_checks(order.scenario, evidence, code), detected(evidence, code)
+
+
+def _evidence(order: AttemptOrder, result: AttemptResult) -> Evidence:
+    files, after = result.files, result.afterwards
+    return Evidence(
+        scenario=order.scenario,
+        messages=result.messages,
+        tool_calls=result.tool_calls,
+        files=files.files if files else {},
+        verdicts=order.cassette.verdicts if order.cassette else {},
+        changes={change.path: change.change for change in files.diff.changes} if files else {},
+        artifacts=after.artifacts,
+        read_backs=after.read_backs,
+        end_state=after.end_state,
+        mode=str(order.mode),
+        duration_s=result.duration_s,
+        cut_off=result.outcome.kind is OutcomeKind.LIMIT,
+    )
+
+
+def _in_its_namespace(order: AttemptOrder) -> AttemptOrder:
+    """Recordings say `${namespace}`; where servers or models are live, they are to say this attempt's own."""
+    if order.mode not in {Mode.DRIFT, Mode.SANDBOX}:
+        return order
+    namespace = order.own_namespace
+    return replace(
+        order,
+        cassette=None if order.cassette is None else with_namespace(order.cassette, namespace),
+        recordings=tuple(with_namespace(one, namespace) for one in order.recordings),
+    )
 
 
 async def run(order: AttemptOrder) -> AttemptResult:
@@ -184,21 +231,20 @@ def unrunnable(error: Exception) -> AttemptResult:
     return AttemptResult(outcome, [], (), (), (), [], None, 0.0)
 
 
-def _verdict(outcome: Outcome, checks: tuple[CheckResult, ...]) -> Outcome:
+def verdict_of(outcome: Outcome, checks: tuple[CheckResult, ...]) -> Outcome:
+    """The outcome of a completed attempt: passed where every required check is, else failed with the first."""
     if outcome.kind is not OutcomeKind.PASSED or all_required_passed(checks):
         return outcome
     missed = next(check for check in checks if check.required and not check.stage and check.passed is not True)
     return Outcome(OutcomeKind.FAILED, reason=f"{missed.name}: {missed.detail}")
 
 
-def _recording(
-    order: AttemptOrder, loop: AgentLoop, meter: Meter, outcome: Outcome, files: WorkspaceFiles | None
-) -> Cassette | None:
-    ending = recorded_ending(outcome)
+def _recording(order: AttemptOrder, loop: AgentLoop, meter: Meter, result: AttemptResult) -> Cassette | None:
+    ending = recorded_ending(result.outcome)
     if ending is None:
         return None
     steps, timings = recorded_steps(loop.messages, meter)
-    return Cassette(
+    cassette = Cassette(
         scenario=order.scenario.name,
         label=order.model.as_label(),
         prompt=order.prompt.name,
@@ -208,6 +254,8 @@ def _recording(
         tools=loop.offered(),
         steps=steps,
         ending=ending,
-        workspace=files.to_json() if files else {},
+        workspace=result.files.to_json() if result.files else {},
+        afterwards=result.afterwards.to_json(),
         timings=timings,
     )
+    return without_namespace(cassette, order.own_namespace)

@@ -9,6 +9,7 @@ from pathlib import Path
 from passgrid.cassettes.format import Cassette
 from passgrid.cassettes.matching import NO_RULES, MatchingRules
 from passgrid.gate import OPEN_GATE, Gate
+from passgrid.ledger import NAMESPACE
 from passgrid.matrix import Mode, Prompt
 from passgrid.model_reference import ModelReference
 from passgrid.scenario import Scenario
@@ -35,9 +36,18 @@ class AttemptOrder:
     """The suite's own files by path: checks, policies, servers, templates."""
     suite_folder: Path | None = None
     """Where those files lie on disk, for live servers that are started from there."""
+    namespace: str = ""
+    """A text of this try alone: `${namespace}` in its user turns stands for it. Made from its id when empty."""
     gate: Gate = OPEN_GATE
     """Asked before every live call."""
     sessions: Sessions | None = None
     """Opens sessions with servers; None begins every one anew."""
     record: bool = False
     """Whether the result is to hold a recording."""
+
+    @property
+    def own_namespace(self) -> str:
+        """What `${namespace}` stands for; itself in a replay, as in its recording."""
+        if self.mode is Mode.REPLAY:
+            return NAMESPACE
+        return self.namespace or f"pg-{self.attempt_id[:12]}"

@@ -30,6 +30,10 @@ class EndState(Part):
     files: RelativePath | None = Field(
         default=None, description="A pattern for JSON files below the server's ${private} folder, such as `*.json`."
     )
+    first: ReferenceCall | None = Field(
+        default=None,
+        description="A call made before reading, for a server that writes its files only when it is called.",
+    )
     parts: tuple[str, ...] = Field(default=(), description="Paths of what is compared, such as `db.users`.")
     reference: tuple[ReferenceCall, ...] | None = Field(default=None, description="The calls of the right solution.")
 

@@ -44,6 +44,8 @@ class Settlement:
     cost_source: str | None = None
     tokens: int | None = None
     retry_after_s: float | None = None
+    made: tuple[tuple[str, str], ...] = ()
+    """Kinds and ids of artifacts it made: whoever cleans up after a crash must know them."""
 
 
 class Ticket(Protocol):

@@ -50,6 +50,32 @@ class Plan:
         return self.matrix.attempts(self.cells, lambda cell, sample: self.cassettes.get((cell.cell_id, sample)))
 
 
+def current_cells(request: Request, library: Path | None = None) -> tuple[tuple[Cell, ...], dict[str, Suite]]:
+    """The cells a request names, as its suites are now, and those suites; recordings and models are not looked at.
+
+    Raises `InvalidInput` with every problem found.
+    """
+    problems: list[Problem] = []
+    models = _models(request, problems)
+    suites = {suite.name: suite for suite in _suites(request, library, problems)}
+    slices = _filtered([_slice(suite, request, problems) for suite in suites.values()], request, problems)
+    if problems:
+        raise InvalidInput(problems)
+    return tuple(_matrix(request, slices, models).cells()), suites
+
+
+def _matrix(request: Request, slices: Sequence[SuiteSlice], models: Sequence[ModelReference]) -> Matrix:
+    return Matrix(
+        slices=tuple(slices),
+        models=tuple(models),
+        mode=Mode(request.mode),
+        k=request.k,
+        label=request.label,
+        harness=installed_harness(),
+        targets=request.targets or (DEFAULT_TARGET,),
+    )
+
+
 def make_plan(request: Request, library: Path | None = None) -> Plan:
     """Read and check everything a request names. Nothing is written.
 
@@ -66,15 +92,7 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
     slices = _filtered([_slice(suite, request, problems) for suite in suites.values()], request, problems)
     if request.mode not in list(Mode) or request.k < 1:
         raise InvalidInput(problems)
-    matrix = Matrix(
-        slices=tuple(slices),
-        models=tuple(models),
-        mode=Mode(request.mode),
-        k=request.k,
-        label=request.label,
-        harness=installed_harness(),
-        targets=request.targets or (DEFAULT_TARGET,),
-    )
+    matrix = _matrix(request, slices, models)
     cells = tuple(matrix.cells())
     packing = Packing()
     # Looked at even where there are problems already: all of them are told at once.

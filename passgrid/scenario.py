@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from passgrid.check import Check, ReadBack
+from passgrid.conditions import Check, ReadBack
 from passgrid.end_state import EndState
 from passgrid.identity import short_id
 from passgrid.ledger import LedgerKind, removal_order

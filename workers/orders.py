@@ -70,6 +70,7 @@ class OrderBook:
             matching=self._matching(claim.cassette_hash) if sandbox else NO_RULES,
             suite_files=files,
             suite_folder=self._folder(document, files),
+            namespace=f"pg-{claim.attempt_id[:12]}-{claim.fence}",
             gate=gate,
             sessions=sessions,
             record=claim.record,

@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from passgrid.aftermath.aftermath import AFTERMATH_SECONDS
 from passgrid.attempt import AttemptRun
 from passgrid.warehouse.claims import Claim
 
@@ -28,8 +29,10 @@ class Running:
 
     @property
     def limit_s(self) -> float:
-        """Its own limit on wall-clock time."""
-        return self.attempt.order.scenario.limits.seconds or UNLIMITED_SECONDS
+        """Its own limit on wall-clock time, and the time to look at what it did."""
+        scenario = self.attempt.order.scenario
+        after = AFTERMATH_SECONDS if scenario.looks_afterwards else 0.0
+        return (scenario.limits.seconds or UNLIMITED_SECONDS) + after
 
 
 class RunningAttempts:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from api.cli.comparison_table import print_comparisons
 from passgrid.report.arms import ArmReport
 from passgrid.report.distribution import Distribution
+from passgrid.report.facts import ArmName
+from passgrid.report.report import Report
+from passgrid.report.words import WITHHELD, headline
 from passgrid.statistics import Curve
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -20,17 +25,30 @@ SHOWN_REASONS = 4
 SPARSE = "*"
 
 
-def print_report(console: Console, arms: Sequence[ArmReport]) -> None:
+def print_report(console: Console, report: Report) -> None:
     """Everything, in the order people read it."""
-    console.print(_arms_table(arms))
+    arms = report.arms
+    letters = [report.letter(arm) for arm in arms]
+    console.print(_arms_table(arms, letters))
     for kind in ("at", "hat"):
-        console.print(_curve_table(arms, kind))
+        console.print(_curve_table(arms, letters, kind))
     console.print(Text(f"{SPARSE} fewer than 2k attempts of some scenario; intervals are of 95 %\n", style="dim"))
-    console.print(_usage_table(arms))
-    for i, arm in enumerate(arms, 1):
-        _print_reasons(console, i, arm)
-    if any(arm.coverage.headline_withheld for arm in arms):
-        console.print("Coverage below 95 %: pass rates are withheld, only their bounds are shown.", style="bold red")
+    console.print(_usage_table(arms, letters))
+    for letter, arm in zip(letters, arms, strict=True):
+        _print_reasons(console, letter, arm)
+    print_comparisons(console, report)
+    withheld = [(letter, arm) for letter, arm in zip(letters, arms, strict=True) if arm.coverage.headline_withheld]
+    for letter, arm in withheld:
+        console.print(Text(f"{letter}  {headline(arm)}", style="red"), soft_wrap=False)
+    if withheld:
+        console.print(WITHHELD, style="bold red")
+
+
+def report_text(report: Report) -> str:
+    """The same as plain text, 80 columns wide."""
+    out = StringIO()
+    print_report(Console(file=out, width=80, color_system=None), report)
+    return out.getvalue()
 
 
 def _table(title: str) -> Table:
@@ -39,8 +57,8 @@ def _table(title: str) -> Table:
     )
 
 
-def _arms_table(arms: Sequence[ArmReport]) -> Table:
-    runs = {arm.name.run: f"{arm.name.run[:8]} {arm.name.label} {arm.name.mode}" for arm in arms}
+def _arms_table(arms: Sequence[ArmReport], letters: Sequence[str]) -> Table:
+    runs = {arm.name.run: _run_text(arm.name) for arm in arms}
     table = _table("arms of " + ", ".join(runs.values()))
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("model", overflow="fold", min_width=12)
@@ -51,19 +69,24 @@ def _arms_table(arms: Sequence[ArmReport]) -> Table:
     for column in ("run", "scenarios", "n", "coverage", "passed"):
         if column != "run" or len(runs) > 1:
             table.add_column(column, justify="right", no_wrap=True)
-    for i, arm in enumerate(arms, 1):
+    for letter, arm in zip(letters, arms, strict=True):
         name, covered = arm.name, arm.coverage
         share = "-" if covered.share is None else f"{covered.share:.0%}"
         run = [name.run[:8]] if len(runs) > 1 else []
         counts = (str(len(arm.scenarios)), f"{covered.valid}/{covered.wanted}", share, str(arm.passed))
         axes = [name.model, name.prompt, *([name.target] if targets else [])]
-        table.add_row(str(i), *axes, *run, *counts)
+        table.add_row(letter, *axes, *run, *counts)
     return table
 
 
-def _curve_table(arms: Sequence[ArmReport], kind: str) -> Table:
+def _run_text(name: ArmName) -> str:
+    imported = f", imported from {name.imported_from}" if name.imported_from else ""
+    return f"{name.run[:8]} {name.label} {name.mode}{imported}"
+
+
+def _curve_table(arms: Sequence[ArmReport], letters: Sequence[str], kind: str) -> Table:
     sign, meaning = ("@", "at least one of k passes") if kind == "at" else ("^", "all of k pass")
-    most = min(SHOWN_K, max((len(arm.pass_at.points) for arm in arms), default=1) or 1)
+    most = min(SHOWN_K, max((arm.most_wanted for arm in arms), default=1) or 1)
     table = _table(f"pass{sign}k: {meaning}")
     table.add_column("#", justify="right")
     table.add_column("curve", no_wrap=True)
@@ -71,17 +94,17 @@ def _curve_table(arms: Sequence[ArmReport], kind: str) -> Table:
     table.add_column("cover", justify="right")
     for k in range(1, most + 1):
         table.add_column(f"pass{sign}{k}", justify="right", no_wrap=True)
-    for i, arm in enumerate(arms, 1):
-        _add_curve(table, i, arm, arm.pass_at if kind == "at" else arm.pass_hat, most)
+    for letter, arm in zip(letters, arms, strict=True):
+        _add_curve(table, letter, arm, arm.pass_at if kind == "at" else arm.pass_hat, most)
     return table
 
 
-def _add_curve(table: Table, number: int, arm: ArmReport, curve: Curve, most: int) -> None:
+def _add_curve(table: Table, letter: str, arm: ArmReport, curve: Curve, most: int) -> None:
     covered = arm.coverage
     share = "-" if covered.share is None else f"{covered.share:.0%}"
     if covered.headline_withheld:
         bounds = "N/A" if covered.low is None or covered.high is None else f"{covered.low:.2f}…{covered.high:.2f}"
-        table.add_row(str(number), "withheld", str(covered.valid), share, bounds)
+        table.add_row(letter, "withheld", str(covered.valid), share, bounds)
         return
     points = {point.k: point for point in curve.points}
     cells: list[Text] = []
@@ -94,19 +117,19 @@ def _add_curve(table: Table, number: int, arm: ArmReport, curve: Curve, most: in
         cell.append(f"\n{point.low:.2f}–{point.high:.2f}", style="dim")
         cells.append(cell)
     drawn = "".join(BLOCKS[max(1, round(point.value * (len(BLOCKS) - 1)))] for point in curve.points[:SHOWN_K])
-    table.add_row(str(number), Text(drawn, style="green"), str(covered.valid), share, *cells)
+    table.add_row(letter, Text(drawn, style="green"), str(covered.valid), share, *cells)
 
 
-def _usage_table(arms: Sequence[ArmReport]) -> Table:
+def _usage_table(arms: Sequence[ArmReport], letters: Sequence[str]) -> Table:
     table = _table("per attempt: median / 90th percentile / maximum")
     table.add_column("#", justify="right")
     for column in ("steps", "seconds", "tokens", "cost", "calls", "wasted", "answered"):
         table.add_column(column, justify="right", overflow="fold")
-    for i, arm in enumerate(arms, 1):
+    for letter, arm in zip(letters, arms, strict=True):
         answered = ", ".join(f"{count:,} {name}" for name, count in arm.answers.items() if count) or "-"
         cost = "unknown" if arm.cost_usd is None else f"${arm.cost_usd:.2f}"
         spread = (_spread(arm.steps, "g"), _spread(arm.duration_s, ".2f"), _spread(arm.tokens, ",g"))
-        table.add_row(str(i), *spread, cost, f"{arm.tool_calls:,}", str(arm.wasted_calls), answered)
+        table.add_row(letter, *spread, cost, f"{arm.tool_calls:,}", str(arm.wasted_calls), answered)
     return table
 
 
@@ -116,10 +139,13 @@ def _spread(found: Distribution | None, form: str) -> str:
     return " / ".join(format(value, form) for value in (found.median, found.p90, found.max))
 
 
-def _print_reasons(console: Console, number: int, arm: ArmReport) -> None:
+def _print_reasons(console: Console, letter: str, arm: ArmReport) -> None:
+    if arm.flags:
+        found = ", ".join(f"{count} × {name}" for name, count in arm.flags.items())
+        console.print(Text(f"{letter}  looks like a success and may be none: {found}", style="yellow"))
     if not arm.reasons:
         return
-    console.print(Text(f"{number}  {arm.name.model}, {arm.name.prompt}: why attempts did not pass", style="bold"))
+    console.print(Text(f"{letter}  {arm.name.model}, {arm.name.prompt}: why attempts did not pass", style="bold"))
     for one in arm.reasons[:SHOWN_REASONS]:
         reason = " ".join(one.reason.split())
         line = Text(f"   {one.count:>4} × {one.example[:8]}  {reason}", no_wrap=True, overflow="ellipsis")

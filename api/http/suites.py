@@ -14,8 +14,8 @@ from api.http.database import Connection, Engine
 from api.http.roles import CallerOf, GuardedRoute, needs
 from api.suites import describe_suite, list_suites, upload
 from passgrid.access import Role
-from passgrid.problems import InvalidInput, Problem
 from passgrid.parts import NAME_PATTERN
+from passgrid.problems import InvalidInput, Problem
 
 router = APIRouter(prefix="/suites", tags=["suites"], route_class=GuardedRoute, dependencies=[needs(Role.READ)])
 

@@ -93,7 +93,8 @@ async def torn_down(
     servers: AsksServers, kinds: Mapping[str, LedgerKind], ours: Iterable[tuple[str, str]]
 ) -> tuple[int, tuple[Leftover, ...]]:
     """Take these away, what depends on others first. Returns how many are gone, and what is left with its reason."""
-    asked, wanted = {}, list(ours)
+    wanted = list(ours)
+    asked: dict[tuple[str, str], str] = {}
     for name in removal_order(dict(kinds)):
         removal = kinds[name].delete
         for item in [item for kind, item in wanted if kind == name]:
@@ -109,7 +110,9 @@ async def torn_down(
     except AskedInVain as error:
         return 0, tuple(Leftover(name, item, f"nobody knows: {error}") for name, item in wanted)
     left = [
-        Leftover(name, item, asked.get((name, item), "it is still listed")) for name, item in wanted if item in there[name]
+        Leftover(name, item, asked.get((name, item), "it is still listed"))
+        for name, item in wanted
+        if item in there[name]
     ]
     return len(wanted) - len(left), tuple(left)
 

@@ -88,6 +88,8 @@ async def _read(declared: EndState, servers: AsksServers) -> dict[str, Any]:
 
 
 async def _whole(declared: EndState, servers: AsksServers) -> Any:
+    if declared.first is not None:
+        await servers.ask(declared.server, declared.first.tool, dict(declared.first.arguments))
     if declared.tool is not None:
         return await servers.ask(declared.server, declared.tool, dict(declared.arguments))
     if declared.resource is not None:
@@ -103,13 +105,9 @@ async def _whole(declared: EndState, servers: AsksServers) -> Any:
             raise AskedInVain(f"{path.name} is no JSON file: {error}") from None
         found |= document if is_object(document) else {path.name: document}
     if not found:
-        # A server that was never asked has written nothing down: a reference of no calls is in that state, too.
-        raise _Untouched(f"it keeps no file {declared.files}")
+        remedy = "name a call in end_state.first, for a server that writes only when it is called"
+        raise AskedInVain(f"it keeps no file {declared.files}; {remedy}")
     return found
-
-
-class _Untouched(AskedInVain):
-    """No state was written yet."""
 
 
 def _differences(reference: Mapping[str, Any], state: Mapping[str, Any]) -> list[str]:

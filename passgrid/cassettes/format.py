@@ -70,6 +70,8 @@ class Cassette:
     """Verdicts of other tools by name, such as a published reward."""
     workspace: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Files that differ from the template at the end: `{"changed": {path: text}, "deleted": [path]}`."""
+    afterwards: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What servers said after the agent was done: artifacts, read-backs, the end state."""
     timings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """How long model turns and calls took, in ms; no part of what the cassette is."""
 
@@ -92,6 +94,8 @@ class Cassette:
             document["verdicts"] = dict(self.verdicts)
         if self.workspace:
             document["workspace"] = dict(self.workspace)
+        if self.afterwards:
+            document["afterwards"] = dict(self.afterwards)
         return document
 
     def content_hash(self) -> str:
@@ -160,6 +164,7 @@ def cassette_of(document: Mapping[str, Any]) -> Cassette:
             ending=document["ending"],
             verdicts=document.get("verdicts", {}),
             workspace=document.get("workspace", {}),
+            afterwards=document.get("afterwards", {}),
         )
     except KeyError as error:
         raise BrokenCassette(f"it has no {error.args[0]!r}") from None

@@ -83,6 +83,7 @@ def resolve(cassette: Cassette, payloads: Payloads) -> Cassette:
         tools=resolved(cassette.tools, values),
         steps=tuple(resolved(step, values) for step in cassette.steps),
         workspace=resolved(dict(cassette.workspace), values),
+        afterwards=resolved(dict(cassette.afterwards), values),
     )
 
 
@@ -121,5 +122,6 @@ def packed(cassette: Cassette) -> tuple[Cassette, dict[str, bytes]]:
         tools=move_out(cassette.tools, always=True),
         steps=tuple(lightened(step) for step in cassette.steps),
         workspace=workspace,
+        afterwards={name: move_out(part) for name, part in cassette.afterwards.items()},
     )
     return light, files

@@ -22,6 +22,7 @@ def redacted_cassette(cassette: Cassette, redactor: Redactor) -> Cassette:
         ending=clean(dict(cassette.ending)),
         verdicts=clean(dict(cassette.verdicts)),
         workspace=clean(dict(cassette.workspace)),
+        afterwards=clean(dict(cassette.afterwards)),
     )
 
 

@@ -98,6 +98,15 @@ def cassette_schema() -> dict[str, Any]:
                 "properties": {"changed": {"type": "object"}, "deleted": {"type": "array", "items": _NAME}},
                 "additionalProperties": False,
             },
+            "afterwards": {
+                "type": "object",
+                "description": "What servers said after the agent was done.",
+                "properties": {
+                    "artifacts": {"type": "array"}, "read_backs": {"type": "object"}, "end_state": {"type": "object"},
+                    "leftovers": {"type": "array"}, "removed": {"type": "integer"},
+                },
+                "additionalProperties": False,
+            },
             "hash": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
             "timings": {
                 "type": "object",

@@ -121,6 +121,13 @@ class CheckRow(OfAttempt):
     imported: bool
 
 
+class FlagRow(OfAttempt):
+    """What one detector found."""
+
+    name: str
+    detail: str
+
+
 class TranscriptRow(OfAttempt):
     """The messages of an attempt; JSON as text."""
 
@@ -133,6 +140,7 @@ ROWS: dict[str, type[Row]] = {
     "tool_calls": ToolCallRow,
     "model_calls": ModelCallRow,
     "checks": CheckRow,
+    "flags": FlagRow,
     "transcripts": TranscriptRow,
 }
 """Every table of the folder: `<name>.parquet` or `<name>.jsonl`."""

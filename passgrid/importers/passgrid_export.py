@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,7 @@ from passgrid.importers.export_rows import (
     VERSION,
     AttemptRow,
     CheckRow,
+    FlagRow,
     ModelCallRow,
     OfAttempt,
     Row,
@@ -119,12 +121,14 @@ def _runs(folder: Path, rows: Mapping[str, list[Any]]) -> Iterator[ImportedRun]:
     calls: dict[_Key, list[ToolCallRow]] = _by_attempt(rows["tool_calls"])
     turns: dict[_Key, list[ModelCallRow]] = _by_attempt(rows["model_calls"])
     checks: dict[_Key, list[CheckRow]] = _by_attempt(rows["checks"])
+    flags: dict[_Key, list[FlagRow]] = _by_attempt(rows["flags"])
     texts: dict[_Key, list[TranscriptRow]] = _by_attempt(rows["transcripts"])
     arms: dict[str, dict[tuple[str, ...], list[ImportedAttempt]]] = {}
     for row in cast("list[AttemptRow]", rows["attempts"]):
         key = (row.run_id, row.attempt_id)
         axes = (row.model, row.prompt, row.target, row.fault, row.mitigation)
         one = _attempt(row, calls.get(key, []), turns.get(key, []), checks.get(key, []), texts.get(key, []))
+        one = replace(one, flags={flag.name: flag.detail for flag in flags.get(key, [])})
         arms.setdefault(row.run_id, {}).setdefault(axes, []).append(one)
     for run in cast("list[RunRow]", rows["runs"]):
         try:

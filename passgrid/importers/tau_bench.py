@@ -26,6 +26,8 @@ MODEL_TURNS = 30
 
 VERDICT = "recorded_reward"
 PROMPT = "tau-bench-policy"
+SERVER = "tau-bench"
+LIVE_MODES = ["live", "drift"]
 UNKNOWN_SCHEMA = {"type": "object", "additionalProperties": True, "x-passgrid-schema": "unknown"}
 """Trajectories do not hold the tools' schemas: anything is accepted, and that is said."""
 
@@ -39,6 +41,10 @@ class Trajectory:
     reward: float
     instruction: str
     cut_off: bool
+    actions: tuple[tuple[str, dict[str, Any]], ...]
+    """The calls of the right solution."""
+    outputs: tuple[str, ...]
+    """What the agent must say."""
     messages: tuple[dict[str, Any], ...]
 
     @property
@@ -86,6 +92,8 @@ def _trajectory(entry: dict[str, Any]) -> Trajectory:
         reward=float(entry["reward"]),
         instruction=entry["info"]["task"]["instruction"],
         cut_off=entry["info"].get("reward_info") is None,
+        actions=tuple((one["name"], one["kwargs"]) for one in entry["info"]["task"].get("actions", ())),
+        outputs=tuple(entry["info"]["task"].get("outputs", ())),
         messages=tuple(entry["traj"]),
     )
 
@@ -165,11 +173,29 @@ def _published(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def scenario_document(trajectory: Trajectory) -> dict[str, Any]:
-    """The scenario file of a task: what its simulated customer wants, and the imported verdict as its check."""
+    """The scenario file of a task: what its simulated customer wants, and how it is judged.
+
+    A replay shows what was recorded, and has the published verdict as its check. Where tools are live the domain's own
+    rule holds: users and reservations are as after the task's own actions, and every output it names was said.
+    """
+    checks: list[dict[str, Any]] = [
+        {"recorded_verdict": VERDICT, "only": ["replay", "sandbox"]},
+        {"name": "end_state", "end_state": {"reference": True}, "only": LIVE_MODES},
+    ]
+    if trajectory.outputs:
+        said = {"contains": list(trajectory.outputs), "ignore_case": True, "plain_numbers": True}
+        checks.append({"name": "outputs_said", "said": said, "only": LIVE_MODES})
     return {
         "description": trajectory.instruction,
         "turns": "recorded",
         "limits": {"model_turns": MODEL_TURNS},
-        "checks": [{"recorded_verdict": VERDICT}],
+        "checks": checks,
+        "end_state": {
+            "server": SERVER,
+            "files": "*.json",
+            "first": {"tool": "calculate", "arguments": {"expression": "1 + 1"}},
+            "parts": ["db.users", "db.reservations"],
+            "reference": [{"tool": name, "arguments": arguments} for name, arguments in trajectory.actions],
+        },
         "tags": ["tau-bench"],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from passgrid.report.distribution import Distribution, distribution
 from passgrid.report.facts import ArmName, AttemptFact
@@ -23,6 +23,10 @@ class Reason:
     """The id of one such attempt."""
 
 
+MEASURES = ("steps", "duration_s", "tokens", "cost_usd")
+"""What an attempt uses, compared scenario by scenario."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScenarioTally:
     """One scenario of an arm."""
@@ -32,11 +36,22 @@ class ScenarioTally:
     wanted: int
     valid: int
     passed: int
+    used: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    """Mean over its valid attempts of each of `MEASURES`; None: unknown for at least one of them, or there is none."""
+    outcomes: Mapping[str, int] = field(default_factory=dict[str, int])
+    reasons: tuple[Reason, ...] = ()
+    endings: frozenset[tuple[str, str]] = frozenset()
+    """Id and outcome of each attempt."""
 
     @property
     def tally(self) -> Tally:
         """Its n and c."""
         return Tally(self.valid, self.passed)
+
+    @property
+    def key(self) -> str:
+        """What it is paired by."""
+        return f"{self.suite}/{self.scenario}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,13 @@ class ArmReport:
     outcomes: Mapping[str, int]
     reasons: tuple[Reason, ...]
     answers: Mapping[str, int]
+    step_counts: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Valid attempts by their number of steps; without those of which it is unknown."""
+
+    @property
+    def most_wanted(self) -> int:
+        """The largest k that was wanted: its curves are N/A where they end before."""
+        return max((one.wanted for one in self.scenarios), default=0)
 
 
 def arm_reports(facts: Iterable[AttemptFact], *, most_k: int | None = None) -> list[ArmReport]:
@@ -100,9 +122,10 @@ def _arm(name: ArmName, facts: Sequence[AttemptFact], most_k: int | None) -> Arm
         cost_usd=_total([fact.cost_usd for fact in facts if fact.outcome is not None]),
         stages=_stages(valid),
         flags=Counter(flag for fact in valid for flag in fact.flags),
-        outcomes=Counter(fact.outcome or "unfinished" for fact in facts),
+        outcomes=_outcomes(facts),
         reasons=_reasons(facts),
         answers=_answers(facts),
+        step_counts=Counter(fact.tool_calls for fact in valid if fact.tool_calls is not None),
     )
 
 
@@ -118,9 +141,31 @@ def scenario_tallies(facts: Iterable[AttemptFact]) -> tuple[ScenarioTally, ...]:
             wanted=len(found),
             valid=sum(fact.valid for fact in found),
             passed=sum(fact.valid and fact.passed for fact in found),
+            used=_used([fact for fact in found if fact.valid]),
+            outcomes=_outcomes(found),
+            reasons=_reasons(found),
+            endings=frozenset((fact.attempt_id, fact.outcome or "unfinished") for fact in found),
         )
         for (suite, scenario), found in sorted(by_scenario.items())
     )
+
+
+def _used(valid: Sequence[AttemptFact]) -> dict[str, float | None]:
+    return {
+        "steps": _mean([fact.tool_calls for fact in valid]),
+        "duration_s": _mean([fact.duration_s for fact in valid]),
+        "tokens": _mean([fact.tokens for fact in valid]),
+        "cost_usd": _mean([fact.cost_usd for fact in valid]),
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    total = _total(values)
+    return None if total is None else total / len(values)
+
+
+def _outcomes(facts: Sequence[AttemptFact]) -> Counter[str]:
+    return Counter(fact.outcome or "unfinished" for fact in facts)
 
 
 def _total(values: Sequence[float | None]) -> float | None:

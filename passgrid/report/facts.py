@@ -55,7 +55,11 @@ class AttemptFact:
 
 
 def fact_of(
-    arm: ArmName, row: Mapping[str, Any], answers: Mapping[str, int], stages: Mapping[str, bool]
+    arm: ArmName,
+    row: Mapping[str, Any],
+    answers: Mapping[str, int],
+    stages: Mapping[str, bool],
+    flags: tuple[str, ...] = (),
 ) -> AttemptFact:
     """One row of the attempts table, by column, as a fact; `tokens` is the sum of both kinds, None when unknown."""
     done = row["state"] == "done"
@@ -78,4 +82,5 @@ def fact_of(
         cost_usd=row["cost_usd"],
         answers=answers,
         stages=stages,
+        flags=flags,
     )

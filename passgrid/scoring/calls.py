@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from passgrid.check import ToolCalled, ToolPattern, ToolResult
+from passgrid.conditions import ToolCalled, ToolPattern, ToolResult
 from passgrid.differences import EXPECTATION, first_difference
 from passgrid.json_paths import at_path
 from passgrid.json_values import is_object

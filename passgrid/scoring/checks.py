@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from passgrid.check import Check
+from passgrid.conditions import Check
 from passgrid.scenario import Scenario
 from passgrid.scoring import calls, ends, texts
 from passgrid.scoring.evidence import Evidence
@@ -35,7 +35,7 @@ class CheckResult:
 
 
 def check(function: _Function) -> _Function:
-    """Mark a function of a suite as a check: it gets the evidence, and returns True, False, None (passed) or why not."""
+    """Mark a function of a suite as a check: it gets the evidence, and returns True, False, None (passed) or a text."""
     setattr(function, CHECK_MARK, function.__name__)
     return function
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passgrid.check import ArtifactCheck, EndStateCheck, FileCheck, ReadBack
+from passgrid.conditions import ArtifactCheck, EndStateCheck, FileCheck, ReadBack
 from passgrid.differences import EXPECTATION, first_difference
 from passgrid.json_paths import at_path
 from passgrid.scoring.evidence import Artifact, Evidence

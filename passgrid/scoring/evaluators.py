@@ -11,7 +11,7 @@ from pydantic_evals.evaluators import EvaluationReason, EvaluatorContext
 from pydantic_evals.evaluators import Evaluator as EvalsEvaluator
 from pydantic_evals.otel.span_tree import SpanTree
 
-from passgrid.check import Evaluator
+from passgrid.conditions import Evaluator
 from passgrid.json_values import is_object
 from passgrid.scoring.evidence import Evidence
 from passgrid.scoring.verdict import Verdict

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
+from passgrid.json_paths import as_json
+from passgrid.json_values import is_array, is_object
 from passgrid.scenario import Scenario
 from passgrid.transcript import Message, ToolCallRecord, final_text
 
@@ -23,7 +26,7 @@ class Artifact:
     """Whether this attempt made the difference; what others did meanwhile is no evidence."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """What a check may look at."""
 
@@ -59,6 +62,16 @@ class Evidence:
         texts = (message.get("content") for message in self.messages if message["role"] == "assistant")
         return "\n\n".join(text for text in texts if text)
 
+    @cached_property
+    def answers(self) -> list[tuple[str, Any]]:
+        """Tools and what they answered, errors left out, JSON in texts read."""
+        return [(call.tool, as_json(call.result)) for call in self.tool_calls if not call.error and call.result]
+
+    @cached_property
+    def objects(self) -> list[tuple[str, int, dict[str, Any]]]:
+        """Every JSON object anywhere in the answers, with the tool and the number of the answer it is in."""
+        return [(tool, i, found) for i, (tool, answer) in enumerate(self.answers) for found in _objects(answer)]
+
     def results(self, tool: str, server: str | None = None) -> list[Any]:
         """What a tool answered, errors left out, in order."""
         return [
@@ -66,3 +79,16 @@ class Evidence:
             for call in self.tool_calls
             if call.tool == tool and server in {None, call.server} and not call.error
         ]
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if is_object(item):
+            found.append(item)
+            waiting += [inner for inner in item.values() if isinstance(inner, dict | list)]
+        elif is_array(item):
+            waiting += [inner for inner in item if isinstance(inner, dict | list)]
+    return found

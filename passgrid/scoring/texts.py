@@ -9,7 +9,7 @@ import orjson
 from jsonschema.exceptions import ValidationError, best_match  # pyright: ignore[reportUnknownVariableType]
 from jsonschema.validators import validator_for
 
-from passgrid.check import NumberMatch, TextMatch
+from passgrid.conditions import NumberMatch, TextMatch
 from passgrid.differences import EXPECTATION, first_difference
 from passgrid.scoring.verdict import Verdict
 

@@ -5,10 +5,11 @@ never 0, never 1, never NaN. Proportions are between 0 and 1, intervals are of 9
 """
 
 from .aggregate import Kind, common_k, mean_pass_at, mean_pass_hat, posterior_mean, scenario_values
+from .change import PairedChange, paired_change
 from .compare import PairedDifference, paired_difference
 from .coverage import Coverage, coverage
 from .curves import Curve, CurvePoint, curve
-from .gate import GateVerdict, Verdict, gate
+from .gate import EXIT_CODES, GateVerdict, Verdict, gate, gate_change
 from .intervals import (
     Interval,
     Method,
@@ -26,6 +27,7 @@ from .standard_error import clustered_standard_error, standard_error
 from .tally import Tally
 
 __all__ = [
+    "EXIT_CODES",
     "Advice",
     "Coverage",
     "Curve",
@@ -36,6 +38,7 @@ __all__ = [
     "Kind",
     "Method",
     "Over",
+    "PairedChange",
     "PairedDifference",
     "Tally",
     "Verdict",
@@ -48,11 +51,13 @@ __all__ = [
     "coverage",
     "curve",
     "gate",
+    "gate_change",
     "holm",
     "mcnemar_exact",
     "mean_intervals",
     "mean_pass_at",
     "mean_pass_hat",
+    "paired_change",
     "paired_difference",
     "pass_at_1_interval",
     "pass_at_k",

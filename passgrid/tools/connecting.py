@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
+from weakref import WeakKeyDictionary
 
 from fastmcp.client.transports import StdioTransport
 from pydantic_ai.mcp import MCPToolset
@@ -54,10 +55,23 @@ def client_of(name: str, server: AnyServer, around: Surroundings) -> Generator[M
         with contextlib.ExitStack() as stack:
             said = stack.enter_context(_logged(name, around.redactor))
             places = around.places
+            private: Path | None = None
             if uses(server, PRIVATE):
                 folder = tempfile.TemporaryDirectory(prefix="passgrid-server-", ignore_cleanup_errors=True)
-                places = {**places, PRIVATE: Path(stack.enter_context(folder)).resolve()}
-            yield _toolset(name, _command(server, places, said))
+                private = Path(stack.enter_context(folder)).resolve()
+                places = {**places, PRIVATE: private}
+            client = _toolset(name, _command(server, places, said))
+            if private is not None:
+                _PRIVATE_FOLDERS[client] = private
+            yield client
+
+
+_PRIVATE_FOLDERS: WeakKeyDictionary[MCPToolset[Any], Path] = WeakKeyDictionary()
+
+
+def private_folder(client: MCPToolset[Any]) -> Path | None:
+    """The folder of a client's server; None where it has none."""
+    return _PRIVATE_FOLDERS.get(client)
 
 
 def _toolset(name: str, source: Any, **options: Any) -> MCPToolset[Any]:

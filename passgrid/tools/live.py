@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic_ai import ModelRetry, RunContext
 from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
+from passgrid.aftermath.asking import AskedInVain
+from passgrid.drift.projection import as_json, projected
 from passgrid.failure_kinds import SERVER_LOST
 from passgrid.failures import ServerLost, failure_kind
 from passgrid.json_values import is_object
+from passgrid.messages import plain_content
 from passgrid.server import AnyServer, HttpServer
-from passgrid.tools.connecting import client_of
+from passgrid.tools.connecting import client_of, private_folder
 from passgrid.tools.sessions import Sessions, Surroundings
 from passgrid.tools.way import NotDedicated, OfferedTool, ToolNameConflict
 
@@ -24,8 +28,14 @@ class LiveTools:
 
     answered = "live"
 
-    def __init__(self, toolsets: Mapping[str, MCPToolset[Any]], shared: frozenset[str] = frozenset()) -> None:
-        """shared: servers that others may use too: none of their tools may write."""
+    def __init__(
+        self,
+        toolsets: Mapping[str, MCPToolset[Any]],
+        shared: frozenset[str] = frozenset(),
+        projections: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """shared: servers that others may use too: none of their tools may write. projections: by server."""
+        self._projections = projections or {}
         self._toolsets = toolsets
         self._shared = shared
         self._tools: dict[str, ToolsetTool[Any]] = {}
@@ -52,6 +62,36 @@ class LiveTools:
             if (lost := _lost(error)) is not None:
                 raise ServerLost(f"server {tool.server} went away during {name}: {lost}") from error
             raise
+
+    async def ask(self, server: str | None, tool: str, arguments: dict[str, Any]) -> Any:
+        """What a tool answers, beside the agent and its journal. Raises `AskedInVain`."""
+        name, toolset = self._one(server)
+        try:
+            answer = await toolset.direct_call_tool(tool, arguments)
+        except Exception as error:
+            raise AskedInVain(
+                f"{name}/{tool}: {plain_content(getattr(error, 'message', None) or str(error))}"
+            ) from error
+        return as_json(projected(plain_content(answer), self._projections.get(name)))
+
+    async def read(self, server: str | None, uri: str) -> Any:
+        """What a resource holds. Raises `AskedInVain`."""
+        name, toolset = self._one(server)
+        try:
+            return as_json(plain_content(await toolset.read_resource(uri)))
+        except Exception as error:
+            raise AskedInVain(f"{name}/{uri}: {error}") from error
+
+    def private_folder(self, server: str | None) -> Path | None:
+        """The folder that `${private}` stands for in the server's declaration."""
+        return private_folder(self._one(server)[1])
+
+    def _one(self, server: str | None) -> tuple[str, MCPToolset[Any]]:
+        if server is None and len(self._toolsets) == 1:
+            return next(iter(self._toolsets.items()))
+        if server is None or server not in self._toolsets:
+            raise AskedInVain(f"which server? there are {', '.join(self._toolsets) or 'none'}")
+        return server, self._toolsets[server]
 
 
 def _refuse_writing(offered: Sequence[OfferedTool], shared: frozenset[str]) -> None:
@@ -111,4 +151,5 @@ async def live_tools(
         toolsets: dict[str, MCPToolset[Any]] = {}
         for name, server in servers.items():
             toolsets[name] = await stack.enter_async_context(opened(name, server, around))
-        yield LiveTools(toolsets, shared_servers(servers, must_be_ours=must_be_ours))
+        projections = {name: server.projection for name, server in servers.items()}
+        yield LiveTools(toolsets, shared_servers(servers, must_be_ours=must_be_ours), projections)

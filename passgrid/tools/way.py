@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,8 +11,10 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets.abstract import AbstractToolset, ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
+from passgrid.aftermath.session_ledger import made_by
 from passgrid.endings import AttemptEnded
 from passgrid.gate import OPEN_GATE, Gate, Settlement, Ticket, ToolCall
+from passgrid.ledger import LedgerKind
 from passgrid.messages import plain_content
 from passgrid.meter import Meter
 from passgrid.transcript import ToolCallRecord
@@ -113,8 +115,10 @@ class ToolWay(AbstractToolset[Any]):
         only: Sequence[str] | None = None,
         gate: Gate = OPEN_GATE,
         redact: Callable[[Any], Any] = lambda value: value,
+        ledger: Mapping[str, LedgerKind] | None = None,
     ) -> None:
-        """redact: takes secrets out of what the gate is told of a call."""
+        """redact: takes secrets out of what the gate is told of a call. ledger: what calls may make."""
+        self._ledger = ledger or {}
         self._source = source
         self._meter = meter
         self._gate = gate
@@ -186,7 +190,9 @@ class ToolWay(AbstractToolset[Any]):
                 )
             )
             if ticket is not None and came_back:
-                await ticket.settle(Settlement("tool_error" if error_text is not None else "ok", 0.0, "free"))
+                failed = error_text is not None
+                made = () if failed or not self._ledger else made_by(self._ledger, name, plain_content(result))
+                await ticket.settle(Settlement("tool_error" if failed else "ok", 0.0, "free", made=tuple(made)))
         return result
 
     def _answered(self, tool: OfferedTool) -> str:

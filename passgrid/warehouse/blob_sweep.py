@@ -22,7 +22,10 @@ from sqlalchemy.exc import OperationalError
 
 from passgrid.warehouse.blobs import BLOBS_LOCK, decompress
 
-REFERENCES = {"cells": ("order_hash",), "attempts": ("cassette_hash", "surface_hash", "recording_hash")}
+REFERENCES = {
+    "cells": ("order_hash",),
+    "attempts": ("cassette_hash", "surface_hash", "recording_hash", "evidence_hash"),
+}
 """Columns that hold the hash of a blob. A test finds those that are missing here."""
 
 BATCH = 200

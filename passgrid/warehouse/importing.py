@@ -165,6 +165,11 @@ def _checks(key: int, one: ImportedAttempt) -> Iterator[tuple[Any, ...]]:
         yield key, name, check.kind, check.stage, check.required, check.passed, detail, check.imported
 
 
+def _flags(key: int, one: ImportedAttempt) -> Iterator[tuple[Any, ...]]:
+    for name, detail in one.flags.items():
+        yield key, stored_text(name), stored_text(detail)
+
+
 def _transcripts(key: int, one: ImportedAttempt) -> Iterator[tuple[Any, ...]]:
     if one.messages is not None:
         yield key, blobs.compress(orjson.dumps(storable(one.messages)))
@@ -188,6 +193,7 @@ _CHILDREN = (
         _model_calls,
     ),
     ("checks", ("attempt_key", "name", "kind", "stage", "required", "passed", "detail", "imported"), _checks),
+    ("flags", ("attempt_key", "name", "detail"), _flags),
     ("transcripts", ("attempt_key", "body"), _transcripts),
 )  # fmt: skip
 """What is written for each attempt: table, columns, rows."""

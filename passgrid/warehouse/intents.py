@@ -157,11 +157,11 @@ _SETTLE = sa.text(f"""
 WITH given AS (
     SELECT * FROM unnest(
         cast(:key AS bigint[]), cast(:fence AS int[]), cast(:n AS int[]), cast(:status AS text[]),
-        cast(:cost AS double precision[]), cast(:source AS text[]), cast(:tokens AS bigint[])
-    ) AS g(key, fence, n, status, cost, source, tokens)
+        cast(:cost AS double precision[]), cast(:source AS text[]), cast(:tokens AS bigint[]), cast(:made AS text[])
+    ) AS g(key, fence, n, status, cost, source, tokens, made)
 ), settled AS (
     UPDATE intents SET settled_at = clock_timestamp(), status = g.status, cost_source = g.source,
-        cost_usd = g.cost, tokens = coalesce(g.tokens, intents.tokens)
+        cost_usd = g.cost, tokens = coalesce(g.tokens, intents.tokens), made = g.made
     FROM given g WHERE attempt_key = g.key AND intents.fence = g.fence AND intents.n = g.n
         AND intents.status IS NULL
     RETURNING attempt_key, coalesce(reserved_usd, 0) AS reserved, coalesce(cost_usd, reserved_usd, 0) AS spent
@@ -185,6 +185,7 @@ def _settle(connection: sa.Connection, settled: Sequence[Settled]) -> None:
             "cost": [one.settlement.cost_usd for one in settled],
             "source": [one.settlement.cost_source for one in settled],
             "tokens": [one.settlement.tokens for one in settled],
+            "made": [orjson.dumps(one.settlement.made).decode() if one.settlement.made else None for one in settled],
         },
     )
 

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.intents import close_tries
+from passgrid.warehouse.teardowns import want_teardowns
 
 LOSSES_BEFORE_ALONE = 2
 """After so many lost workers, whoever's fault it was, an attempt runs in a process of its own."""
@@ -53,7 +54,9 @@ def hand_back(connection: sa.Connection, claims: Sequence[Claim], reason: str, *
         },
     )
     keys = {row.key for row in rows}
-    close_tries(connection, [(one.key, one.fence) for one in claims if one.key in keys])
+    ended = [(one.key, one.fence) for one in claims if one.key in keys]
+    close_tries(connection, ended)
+    want_teardowns(connection, ended)
     connection.commit()
     return keys
 
@@ -118,6 +121,8 @@ def reap(connection: sa.Connection) -> int:
         "alone_after": LOSSES_BEFORE_ALONE,
     }
     rows = connection.execute(_REAP, most).all()
-    close_tries(connection, [(row.key, row.fence) for row in rows])
+    ended = [(row.key, row.fence) for row in rows]
+    close_tries(connection, ended)
+    want_teardowns(connection, ended)
     connection.commit()
     return len(rows)

@@ -14,16 +14,19 @@ from passgrid.cassettes.format import write_cassette
 from passgrid.cassettes.payloads import packed
 from passgrid.failure_kinds import AUTHENTICATION
 from passgrid.identity import canonical_json, content_hash
+from passgrid.scoring.afterwards import NOTHING
 from passgrid.storable import storable
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.copying import copy_rows
 from passgrid.warehouse.drift import FINDING_COLUMNS, TOOL_COLUMNS, finding_rows, tool_rows
+from passgrid.warehouse.evidence import evidence_blob
 from passgrid.warehouse.intents import close_tries
 from passgrid.warehouse.ledger import LEDGER_COLUMNS, ledger_rows
 from passgrid.warehouse.refused_arms import hold_runs, stop_refused_arms
 from passgrid.warehouse.texts import stored_json, stored_text
 
+FLAG_COLUMNS = ("attempt_key", "name", "detail")
 RESULTS_CHANNEL = "passgrid_results"
 """Notified when results were written."""
 
@@ -43,14 +46,15 @@ WITH given AS (
         cast(:reason AS text[]), cast(:valid AS bool[]), cast(:passed AS bool[]), cast(:turns AS int[]),
         cast(:calls AS int[]), cast(:wasted AS int[]), cast(:input AS bigint[]), cast(:output AS bigint[]),
         cast(:cost AS double precision[]), cast(:duration AS double precision[]), cast(:digest AS text[]),
-        cast(:surface AS text[]), cast(:recording AS text[])
+        cast(:surface AS text[]), cast(:recording AS text[]), cast(:evidence AS text[]), cast(:leftovers AS int[])
     ) AS g(key, fence, outcome, detail, reason, valid, passed, turns, calls, wasted, input, output, cost, duration,
-           digest, surface, recording)
+           digest, surface, recording, evidence, leftovers)
 ), accepted AS (
     UPDATE attempts SET state = 'done', outcome = g.outcome, outcome_detail = g.detail, reason = g.reason,
         valid = g.valid, passed = g.passed, model_turns = g.turns, tool_calls = g.calls, wasted_calls = g.wasted,
         input_tokens = g.input, output_tokens = g.output, cost_usd = g.cost, duration_s = g.duration,
-        digest = g.digest, surface_hash = g.surface, recording_hash = g.recording, lease_until = NULL,
+        digest = g.digest, surface_hash = g.surface, recording_hash = g.recording, evidence_hash = g.evidence,
+        leftovers = g.leftovers, lease_until = NULL,
         finished_at = clock_timestamp(), xid = pg_current_xact_id()
     FROM given g WHERE attempts.key = g.key AND attempts.fence = g.fence AND attempts.state = 'running'
     RETURNING attempts.key, attempts.fence
@@ -69,19 +73,24 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
     """
     surfaces = {one.claim.key: canonical_json(storable(one.result.tools)) for one in finished}
     recordings = {one.claim.key: _recording_blobs(one) for one in finished if one.result.recording is not None}
+    kept_evidence = {one.claim.key: data for one in finished if (data := evidence_blob(one.result)) is not None}
     refused = {one.claim.run_id for one in finished if one.result.outcome.detail == AUTHENTICATION}
     if refused:
         hold_runs(connection, refused)
-    accepted = {row.key for row in connection.execute(_ACCEPT, _columns(finished, surfaces, recordings))}
+    accepted = {row.key for row in connection.execute(_ACCEPT, _columns(finished, surfaces, recordings, kept_evidence))}
     kept = [one for one in finished if one.claim.key in accepted]
     close_tries(connection, [(one.claim.key, one.claim.fence) for one in kept if one.claim.live])
     files = [surfaces[one.claim.key] for one in kept]
     files += [data for one in kept for data in recordings.get(one.claim.key, ())]
+    files += [kept_evidence[one.claim.key] for one in kept if one.claim.key in kept_evidence]
     blobs.store(connection, {content_hash(data): data for data in files})
     for table, columns, rows in _CHILDREN:
         copy_rows(connection, table, columns, (row for one in kept for row in rows(one)))
     _write_drift(connection, kept)
     _write_ledger(connection, kept)
+    flags = [(one.claim.key, flag.name, stored_text(flag.detail)) for one in kept for flag in one.result.flags]
+    if flags:
+        copy_rows(connection, "flags", FLAG_COLUMNS, iter(flags))
     stop_refused_arms(connection, refused)
     connection.execute(sa.text(f"NOTIFY {RESULTS_CHANNEL}"))
     connection.commit()
@@ -117,7 +126,10 @@ def _recording_blobs(one: Finished) -> list[bytes]:
 
 
 def _columns(
-    finished: Sequence[Finished], surfaces: dict[int, bytes], recordings: dict[int, list[bytes]]
+    finished: Sequence[Finished],
+    surfaces: dict[int, bytes],
+    recordings: dict[int, list[bytes]],
+    kept_evidence: dict[int, bytes],
 ) -> dict[str, list[Any]]:
     keys = [one.claim.key for one in finished]
     results = [one.result for one in finished]
@@ -139,6 +151,8 @@ def _columns(
         "digest": [result.digest() for result in results],
         "surface": [content_hash(surfaces[key]) for key in keys],
         "recording": [content_hash(recordings[key][0]) if key in recordings else None for key in keys],
+        "evidence": [content_hash(kept_evidence[key]) if key in kept_evidence else None for key in keys],
+        "leftovers": [len(result.afterwards.leftovers) if result.afterwards != NOTHING else None for result in results],
     }
 
 

@@ -53,6 +53,7 @@ QUERIES = {
         "SELECT a.run_id, a.attempt_id, t.name, t.kind, t.stage, t.required, t.passed, t.detail, "  # noqa: S608
         f"t.imported FROM checks t {_ATTEMPT}, t.stage, t.name"
     ),
+    "flags": f"SELECT a.run_id, a.attempt_id, t.name, t.detail FROM flags t {_ATTEMPT}, t.name",  # noqa: S608
     "transcripts": f"SELECT a.run_id, a.attempt_id, t.body AS messages FROM transcripts t {_ATTEMPT}",  # noqa: S608
 }
 """What fills each table: the columns of `passgrid.importers.export_rows`; $1 are the run ids, with commas between."""

@@ -115,7 +115,7 @@ def _write_cells(connection: sa.Connection, plan: Plan) -> dict[str, int]:
             Problem(
                 f"{cell.suite}/{cell.scenario.name}",
                 f"its checks changed since run {plan.run_id[:12]} was made",
-                "submit it under another --label",
+                f"passgrid rescore {plan.run_id[:12]}, or submit it under another --label",
             )
             for cell in {cell.scenario.name: cell for cell in changed}.values()
         )

@@ -132,6 +132,8 @@ attempts = sa.Table(
     sa.Column("digest", sa.Text),
     sa.Column("surface_hash", sa.Text, comment="blob: the tools that were offered"),
     sa.Column("recording_hash", sa.Text, comment="blob: the cassette made of it"),
+    sa.Column("evidence_hash", sa.Text, comment="blob: files at the end and what servers said; null: neither"),
+    sa.Column("leftovers", sa.Integer, comment="artifacts it made that are still there; null: nobody looked"),
     sa.Column("started_at", sa.DateTime(timezone=True)),
     sa.Column("finished_at", sa.DateTime(timezone=True)),
     _xid(),
@@ -225,6 +227,45 @@ transcripts = sa.Table(
     sa.Column("body", BYTEA, nullable=False, comment="zstd of a JSON list of messages"),
 )
 
+flags = sa.Table(
+    "flags",
+    metadata,
+    _attempt_key(),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("detail", sa.Text, nullable=False),
+    comment="What detectors of silent failures found; no part of the verdict",
+)
+
+verdicts = sa.Table(
+    "verdicts",
+    metadata,
+    _attempt_key(),
+    sa.Column("n", sa.Integer, primary_key=True),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Column("checks", JSONB, nullable=False),
+    sa.Column("flags", JSONB, nullable=False),
+    sa.Column("verdict_hash", sa.Text, nullable=False, comment="of the checks and stages it was made with"),
+    _now("replaced_at"),
+    comment="Verdicts that a rescoring replaced, oldest first",
+)
+
+teardowns = sa.Table(
+    "teardowns",
+    metadata,
+    _attempt_key(),
+    sa.Column("fence", sa.Integer, primary_key=True),
+    sa.Column("state", sa.Text, nullable=False, server_default="due", comment="due, done or failed"),
+    sa.Column("worker", sa.Text),
+    _now("not_before"),
+    sa.Column("tries", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("removed", sa.Integer),
+    sa.Column("leftovers", JSONB, comment="what is still there, and why"),
+    sa.Column("detail", sa.Text, nullable=False, server_default=""),
+    sa.Index("teardowns_due", "not_before", postgresql_where=sa.text("state = 'due'")),
+    comment="Tries whose worker was lost, and what they made is to be taken away",
+)
+
 drift_tools = sa.Table(
     "drift_tools",
     metadata,
@@ -287,6 +328,7 @@ intents = sa.Table(
     sa.Column("status", sa.Text, comment="ok, or the kind of error"),
     sa.Column("cost_usd", sa.Double),
     sa.Column("cost_source", sa.Text),
+    sa.Column("made", sa.Text, comment="JSON: kinds and ids of artifacts the call made"),
     sa.Index("intents_window", "provider", "started_at", postgresql_where=sa.text("provider IS NOT NULL")),
     sa.Index("intents_open", "provider", postgresql_where=sa.text("provider IS NOT NULL AND settled_at IS NULL")),
     sa.Index("intents_unsettled", "attempt_key", postgresql_where=sa.text("settled_at IS NULL")),

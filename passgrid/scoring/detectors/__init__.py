@@ -50,7 +50,7 @@ DETECTORS: Mapping[str, Detector] = {
 
 
 def detector(name: str) -> Callable[[_Function], _Function]:
-    """Mark a function of a suite's `checks.py`: it gets the evidence of every attempt, and returns what is odd or None."""
+    """Mark a function of a suite's `checks.py`: it gets the evidence of every attempt, and returns what is odd."""
 
     def mark(function: _Function) -> _Function:
         setattr(function, DETECTOR_MARK, name)

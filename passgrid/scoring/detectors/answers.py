@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import combinations
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -20,8 +19,6 @@ _ADMITS = re.compile(
 _NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w])")
 SMALL_NUMBER = 10
 """Numbers below are counts an agent may make itself."""
-PAIRS = 400
-"""Numbers of which sums, differences, products and quotients count as told."""
 
 
 def error_ignored(evidence: Evidence) -> str | None:
@@ -39,14 +36,30 @@ def unsupported_answer(evidence: Evidence) -> str | None:
     said = [number for number in _numbers(evidence.final_text) if abs(number) >= SMALL_NUMBER or number % 1]
     if not said or not evidence.tool_calls:
         return None
-    told = list(dict.fromkeys(_told(evidence)))
-    if not any(not call.error for call in evidence.tool_calls):
+    if all(call.error for call in evidence.tool_calls):
         return f"the answer says {said[0]:g}, and no tool answered"
-    made = set(_reckoned(told[:PAIRS]))
+    told = dict.fromkeys(_told(evidence))
+    known = {round(number, digits) for number in told for digits in range(3)} | {sum(told)}
     for number in said:
-        if not (_close(number, told) or round(number, 2) in made or round(number) in made):
+        if not (number in known or _reckoned(number, told, known)):
             return f"the answer says {number:g}, which no tool result, no task and no sum of theirs holds"
+        # What was rightly said may be reckoned with: a share of a sum.
+        known.add(round(number, 2))
+        told[number] = None
     return None
+
+
+def _reckoned(number: float, told: Iterable[float], known: Collection[float]) -> bool:
+    """Whether a number is the sum, difference, product, quotient or share of two that were told."""
+
+    def there(other: float) -> bool:
+        return round(other, 2) in known
+
+    return any(
+        there(number - one) or there(one - number) or there(number + one)
+        or (one and (there(number / one) or there(number * one) or there(one / number) or there(number * one / 100)))
+        for one in told
+    )  # fmt: skip
 
 
 def _told(evidence: Evidence) -> Iterator[float]:
@@ -57,28 +70,6 @@ def _told(evidence: Evidence) -> Iterator[float]:
         if message["role"] in {"user", "system"}:
             yield from _numbers(_text(message.get("content")))
     yield float(len(evidence.tool_calls))
-
-
-def _reckoned(numbers: list[float]) -> Iterator[float]:
-    total = sum(numbers)
-    yield round(total, 2)
-    yield float(len(numbers))
-    for one, other in combinations(numbers, 2):
-        for made in (one + other, one - other, other - one, one * other):
-            yield round(made, 2)
-        if one and other:
-            yield round(one / other, 2)
-            yield round(other / one, 2)
-            yield round(100 * one / other, 2)
-            yield round(100 * other / one, 2)
-
-
-def _close(number: float, told: Iterable[float]) -> bool:
-    """Whether a number is one of these, or one of them rounded."""
-    return any(
-        number == one or any(round(one, digits) == number for digits in range(3)) or number == round(one * 100, 2)
-        for one in told
-    )
 
 
 def _numbers(text: str) -> list[float]:

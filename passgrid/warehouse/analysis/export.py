@@ -20,9 +20,11 @@ import pyarrow.parquet
 
 from passgrid.problems import Unreachable
 from passgrid.warehouse.analysis.publishing import TRANSCRIPTS, copy_of, current_file, draft_file, one_exporter, publish
+from passgrid.warehouse.analysis.surfaces import add_surfaces
 from passgrid.warehouse.analysis.tables import (
     ANYTHING_CHANGED_SQL,
     ATTEMPTS,
+    OFFERED_TOOLS,
     RUNS,
     TABLES,
     TRANSCRIPTS_SQL,
@@ -87,6 +89,7 @@ def _export(source: Any, folder: Path) -> Exported:
         if not changes.since:
             _make_tables(target)
         counts = {table.name: _move(source, target, table, changes) for table in TABLES}
+        add_surfaces(source, target, changes.parameters)
         if changes.since:
             _bury(source, target, folder, changes)
         parts = _write_transcripts(source, folder, changes)
@@ -136,7 +139,7 @@ def _watermark(before: Path | None, cluster: str, until: int) -> int:
 
 
 def _make_tables(target: duckdb.DuckDBPyConnection) -> None:
-    for table in TABLES:
+    for table in (*TABLES, OFFERED_TOOLS):
         for statement in table.ddl():
             target.execute(statement)
     target.execute(

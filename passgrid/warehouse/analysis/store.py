@@ -86,6 +86,14 @@ class CheckRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FlagRow:
+    """What a detector found."""
+
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeRow:
     """One thing that was different after an attempt; null hashes: it was not there before, or is gone."""
 
@@ -162,13 +170,17 @@ class AnalysisStore:
         stages: dict[int, dict[str, bool]] = {}
         for row in self._rows(_STAGES, [runs]):
             stages.setdefault(row["attempt_key"], {})[row["name"]] = row["passed"] is True
+        flags: dict[int, list[str]] = {}
+        for row in self._rows(_FLAGS, [runs]):
+            flags.setdefault(row["attempt_key"], []).append(row["name"])
         names: dict[tuple[Any, ...], ArmName] = {}
         facts: list[AttemptFact] = []
         for row in self._rows(_FACTS, [runs, runs]):
             axes = tuple(row[name] for name in ARM_AXES)
             arm = names.setdefault(axes, ArmName(*axes, imported_from=row["imported_from"]))
             key = row["attempt_key"]
-            facts.append(fact_of(arm, row, answers.get(key, {}), stages.get(key, {})))
+            odd = tuple(flags.get(key, ()))
+            facts.append(fact_of(arm, row, answers.get(key, {}), stages.get(key, {}), odd))
         return facts
 
     def attempt(self, run_id: str, attempt_id: str) -> dict[str, Any] | None:
@@ -187,6 +199,10 @@ class AnalysisStore:
     def checks(self, attempt_key: int) -> list[CheckRow]:
         """What its checks and stages found."""
         return [CheckRow(**row) for row in self._of(CheckRow, "checks", attempt_key, "stage, name")]
+
+    def flags(self, attempt_key: int) -> list[FlagRow]:
+        """What detectors found, by name."""
+        return [FlagRow(**row) for row in self._of(FlagRow, "flags", attempt_key, "name")]
 
     def tries(self, attempt_key: int) -> list[TryRow]:
         """Its executions, in order."""
@@ -231,4 +247,9 @@ WHERE run_id IN (SELECT unnest(?)) GROUP BY ALL
 _STAGES = """
 SELECT attempt_key, name, checks.passed FROM checks JOIN attempts USING (attempt_key)
 WHERE run_id IN (SELECT unnest(?)) AND stage
+"""
+
+_FLAGS = """
+SELECT attempt_key, name FROM flags JOIN attempts USING (attempt_key)
+WHERE run_id IN (SELECT unnest(?)) ORDER BY name
 """

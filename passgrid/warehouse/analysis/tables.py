@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-VERSION = 4
+VERSION = 5
 """Grows with every change here: a file of another version is rebuilt."""
 
 
@@ -105,6 +105,7 @@ ATTEMPTS = Table(
         Column("duration_s", "DOUBLE", "wall-clock seconds", "a.duration_s"),
         Column("tries", "INTEGER", "executions: more than one after a crash", "a.fence"),
         Column("digest", "VARCHAR", "hash of outcome, messages, journal and checks", "a.digest"),
+        Column("surface", "VARCHAR", "hash of the tools that were offered; null: unknown", "a.surface_hash"),
         Column("started_at", "TIMESTAMPTZ", "start of the last try", "a.started_at"),
         Column("finished_at", "TIMESTAMPTZ", "null until done", "a.finished_at"),
     ),
@@ -170,6 +171,18 @@ CHECKS = Table(
         Column("imported", "BOOLEAN", "another tool's verdict", "t.imported"),
     ),
     f"checks t {_OF_CHANGED}",
+    "attempt_key",
+)
+
+FLAGS = Table(
+    "flags",
+    "A failure that looks like a success, found by a detector on one attempt; no part of the pass",
+    (
+        _ATTEMPT_KEY,
+        Column("name", "VARCHAR", "of the detector", "t.name"),
+        Column("detail", "VARCHAR", "what is odd", "t.detail"),
+    ),
+    f"flags t {_OF_CHANGED}",
     "attempt_key",
 )
 
@@ -241,7 +254,21 @@ LEDGER_CHANGES = Table(
     "attempt_key",
 )
 
-TABLES = (RUNS, ATTEMPTS, TOOL_CALLS, MODEL_CALLS, CHECKS, TRIES, DRIFT_TOOLS, DRIFT_FINDINGS, LEDGER_CHANGES)
+TABLES = (RUNS, ATTEMPTS, TOOL_CALLS, MODEL_CALLS, CHECKS, FLAGS, TRIES, DRIFT_TOOLS, DRIFT_FINDINGS, LEDGER_CHANGES)
+
+OFFERED_TOOLS = Table(
+    "offered_tools",
+    "The tools that attempts were offered, each once for each surface",
+    (
+        Column("surface", "VARCHAR", "hash of all that were offered together; see attempts.surface", ""),
+        Column("server", "VARCHAR", "MCP server", ""),
+        Column("tool", "VARCHAR", "its name", ""),
+        Column("reads", "BOOLEAN", "its server says it only reads; null: the server does not say", ""),
+    ),
+    "",
+    "surface",
+)
+"""Filled by `surfaces`: what a server listed is JSON, compressed, in Postgres."""
 
 TRANSCRIPTS_SQL = (
     "SELECT a.run_id, t.attempt_key, a.attempt_id, t.body "  # noqa: S608 - made of constants

@@ -17,6 +17,7 @@ from api.stack.home import Home
 from api.stack.join import joined_stack, release
 from passgrid.report.arms import arm_reports
 from passgrid.report.document import report_document
+from passgrid.report.report import make_report
 from passgrid.warehouse.analysis.export import export
 from passgrid.warehouse.analysis.store import AnalysisStore
 from passgrid.warehouse.control import resume
@@ -45,13 +46,13 @@ def elsewhere() -> Iterator[Addresses]:
 def report(addresses: Addresses, *runs: str) -> dict[str, Any]:
     engine = make_engine(addresses.database_url)
     with engine.connect() as connection:
-        found = report_document(list(runs), arm_reports(attempt_facts(connection, list(runs))))
+        found = report_document(make_report(list(runs), arm_reports(attempt_facts(connection, list(runs)))))
     engine.dispose()
     return found
 
 
 def exported_report(folder: Path, *runs: str) -> dict[str, Any]:
-    return report_document(list(runs), arm_reports(AnalysisStore(folder).facts(list(runs))))
+    return report_document(make_report(list(runs), arm_reports(AnalysisStore(folder).facts(list(runs)))))
 
 
 def finished_run(engine: sa.Engine, root: Path, label: str = "done", k: int = 3) -> str:

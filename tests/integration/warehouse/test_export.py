@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from passgrid.report.arms import arm_reports
 from passgrid.report.document import report_document
+from passgrid.report.report import make_report
 from passgrid.warehouse.analysis.export import Exported, export
 from passgrid.warehouse.analysis.publishing import current_file
 from passgrid.warehouse.analysis.store import AnalysisStore, NothingExported
@@ -34,8 +35,8 @@ def test_a_report_from_the_file_equals_one_from_postgres(engine: sa.Engine, data
     exported(database_url, tmp_path / "analysis")
     store = AnalysisStore(tmp_path / "analysis")
     with engine.connect() as connection:
-        from_postgres = report_document([run], arm_reports(attempt_facts(connection, [run])))
-    assert report_document([run], arm_reports(store.facts([run]))) == from_postgres
+        from_postgres = report_document(make_report([run], arm_reports(attempt_facts(connection, [run]))))
+    assert report_document(make_report([run], arm_reports(store.facts([run])))) == from_postgres
     attempt = next(fact for fact in store.facts([run]) if fact.valid)
     row = store.attempt(run, attempt.attempt_id)
     assert row is not None

@@ -12,6 +12,7 @@ from passgrid.outcome import Outcome, OutcomeKind
 from passgrid.problems import InvalidInput
 from passgrid.report.arms import arm_reports
 from passgrid.report.document import report_document
+from passgrid.report.report import make_report
 from passgrid.warehouse.control import resume, retry
 from passgrid.warehouse.facts import attempt_facts
 from passgrid.warehouse.importing import write_run
@@ -46,7 +47,9 @@ def run(*attempts: ImportedAttempt) -> ImportedRun:
 def test_a_run_is_there_with_everything_and_unknowns_stay_unknown(engine: sa.Engine) -> None:
     written = write_run(engine, run())
     with engine.connect() as connection:
-        document = report_document([written.run_id], arm_reports(attempt_facts(connection, [written.run_id])))
+        document = report_document(
+            make_report([written.run_id], arm_reports(attempt_facts(connection, [written.run_id])))
+        )
     (arm,) = document["arms"]
     assert (arm["wanted"], arm["valid"], arm["coverage"], arm["passed"]) == (2, 1, 0.5, 1)
     assert (arm["cost_usd"], arm["tokens"], arm["duration_s"]) == (None, None, None)

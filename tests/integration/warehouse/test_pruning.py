@@ -14,6 +14,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from passgrid.report.arms import arm_reports
 from passgrid.report.document import report_document
+from passgrid.report.report import make_report
 from passgrid.warehouse import blobs, pruning
 from passgrid.warehouse.analysis.export import export
 from passgrid.warehouse.analysis.store import AnalysisStore
@@ -41,12 +42,12 @@ def run(engine: sa.Engine, root: Path, label: str, **changes: Any) -> str:
 
 def report(engine: sa.Engine, *runs: str) -> dict[str, Any]:
     with engine.connect() as connection:
-        return report_document(list(runs), arm_reports(attempt_facts(connection, list(runs))))
+        return report_document(make_report(list(runs), arm_reports(attempt_facts(connection, list(runs)))))
 
 
 def exported(database_url: str, folder: Path, *runs: str) -> dict[str, Any]:
     export(psycopg_url(database_url), folder)
-    return report_document(list(runs), arm_reports(AnalysisStore(folder).facts(list(runs))))
+    return report_document(make_report(list(runs), arm_reports(AnalysisStore(folder).facts(list(runs)))))
 
 
 def blob_count(engine: sa.Engine) -> int:

@@ -9,12 +9,13 @@ from rich.console import Console
 from api.cli.report_table import print_report
 from passgrid.report.arms import arm_reports
 from passgrid.report.facts import ArmName, AttemptFact
+from passgrid.report.report import make_report
 from tests.unit.passgrid.report.test_arms import fact
 
 
 def printed(facts: list[AttemptFact], width: int = 80) -> str:
     out = StringIO()
-    print_report(Console(file=out, width=width), arm_reports(facts))
+    print_report(Console(file=out, width=width), make_report(["r1"], arm_reports(facts)))
     return out.getvalue()
 
 

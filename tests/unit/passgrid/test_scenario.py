@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from passgrid.check import Check
+from passgrid.conditions import Check
 from passgrid.scenario import Scenario
 from tests.unit.passgrid.suites import scenario
 

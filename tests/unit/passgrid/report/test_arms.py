@@ -7,6 +7,7 @@ from typing import Any
 from passgrid.report.arms import arm_reports
 from passgrid.report.distribution import Distribution, distribution
 from passgrid.report.document import report_document
+from passgrid.report.report import make_report
 from passgrid.report.facts import ArmName, AttemptFact
 
 ARM = ArmName("r1", "default", "replay", "recorded:gpt", "plain")
@@ -55,15 +56,19 @@ def test_rates_are_means_over_scenarios_never_pooled() -> None:
 
 
 def test_unknown_cost_and_tokens_are_null_and_known_ones_are_summed() -> None:
-    (unknown,) = report_document(["r1"], arm_reports([fact("a", 0, cost_usd=0.5), fact("a", 1)]))["arms"]
+    (unknown,) = report_document(make_report(["r1"], arm_reports([fact("a", 0, cost_usd=0.5), fact("a", 1)])))["arms"]
     assert (unknown["cost_usd"], unknown["tokens"]) == (None, None)
-    (known,) = report_document(["r1"], arm_reports([fact("a", i, cost_usd=0.5, tokens=10) for i in (0, 1)]))["arms"]
+    (known,) = report_document(
+        make_report(["r1"], arm_reports([fact("a", i, cost_usd=0.5, tokens=10) for i in (0, 1)]))
+    )["arms"]
     assert known["cost_usd"] == 1.0
     assert known["tokens"] == {"median": 10, "p90": 10, "max": 10}
 
 
 def test_k_beyond_the_valid_attempts_is_null() -> None:
-    (arm,) = report_document(["r1"], arm_reports([fact("a", 0), fact("a", 1, "infra_error(server)")]))["arms"]
+    (arm,) = report_document(make_report(["r1"], arm_reports([fact("a", 0), fact("a", 1, "infra_error(server)")])))[
+        "arms"
+    ]
     assert arm["pass_at"] == {"1": 1.0, "2": None}
     assert arm["pass_hat_interval"]["2"] is None
 
@@ -74,7 +79,7 @@ def test_reasons_are_counted_with_an_example_and_stages_with_what_expected_them(
         fact("a", 1, "failed", stages={"found": False}),
         fact("b", 0, "replay_miss", reason="gone"),
     ]
-    (arm,) = report_document(["r1"], arm_reports(facts))["arms"]
+    (arm,) = report_document(make_report(["r1"], arm_reports(facts)))["arms"]
     assert arm["reasons"] == [
         {"reason": "because", "count": 2, "example": "a-0"},
         {"reason": "gone", "count": 1, "example": "b-0"},
