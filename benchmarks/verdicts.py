@@ -78,14 +78,15 @@ def measure(folder: Path) -> dict[str, Any]:
 def _agreement(run: str, environment: dict[str, str]) -> int:
     """Attempts whose verdict is the published one."""
     with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "run"
         subprocess.run(
-            [BIN / "passgrid", "export", "--format", "jsonl", "--out", folder, run],
+            [BIN / "passgrid", "export", "--format", "jsonl", "--out", out, run],
             env=environment, stdout=subprocess.DEVNULL, check=True,
         )  # fmt: skip
-        rows = [json.loads(line) for line in (Path(folder) / "attempts.jsonl").read_text().splitlines()]
+        rows = [json.loads(line) for line in (out / "attempts.jsonl").read_text().splitlines()]
     published = json.loads(gzip.decompress((Path(os.environ["PASSGRID_DATA"]) / DATA).read_bytes()))
     rewards = {(f"task-{one['task_id']:02d}", one["trial"]): one["reward"] == 1 for one in published}
-    return sum(rewards[row["scenario"], row["sample"]] == bool(row["passed"]) for row in rows)
+    return sum(rewards[row["scenario"], row["sample"]] == (row["outcome"] == "passed") for row in rows)
 
 
 def _without_outputs(suite: Path) -> None:

@@ -1,4 +1,4 @@
-"""The choosers of Compare, Stages and Tools: arms, suites and tags. The address is the truth; choosing writes into it."""
+"""The choosers of Compare, Stages and Tools: arms, suites, tags. The address is the truth; choosing writes into it."""
 
 from __future__ import annotations
 

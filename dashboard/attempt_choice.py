@@ -63,8 +63,12 @@ def _fact_of(of_run: Sequence[AttemptFact], given: str) -> AttemptFact:
 
 
 def _run_name(runs: Sequence[RunRow]) -> Callable[[str], str]:
-    names = {run.run_id: one_line(f"{run.label} · {run.mode} · {run.run_id[:8]}") for run in runs}
+    names = {run.run_id: one_line(f"{run.label} · {_origin(run)} · {run.run_id[:8]}") for run in runs}
     return lambda run_id: names.get(run_id, run_id)
+
+
+def _origin(run: RunRow) -> str:
+    return run.mode if run.imported_from is None else f"imported from {run.imported_from}"
 
 
 def _within_run(of_run: Sequence[AttemptFact], fact: AttemptFact, columns: Sequence[Any]) -> None:

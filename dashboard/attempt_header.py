@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.arm_names import origin
 from dashboard.data_table import data_table
 from dashboard.number_text import NONE, compact, count, dollars, moment, seconds
 from dashboard.palette import outcome_badge
 from dashboard.plain_text import label, one_line, visible
 from passgrid.report.facts import AttemptFact
-from passgrid.warehouse.analysis.store import CheckRow, TryRow
+from passgrid.warehouse.analysis.store import CheckRow, FlagRow, TryRow
 
 
 def attempt_header(fact: AttemptFact, attempt: Mapping[str, Any], tries: Sequence[TryRow]) -> None:
@@ -27,7 +28,7 @@ def attempt_header(fact: AttemptFact, attempt: Mapping[str, Any], tries: Sequenc
     arm = fact.arm
     st.caption(
         " · ".join(
-            label(one) for one in (arm.model, arm.prompt, arm.label, arm.mode, f"attempt {fact.attempt_id[:12]}")
+            label(one) for one in (arm.model, arm.prompt, arm.label, origin(arm), f"attempt {fact.attempt_id[:12]}")
         )
     )
     worker = tries[-1].worker if tries else None
@@ -60,7 +61,7 @@ def checks_table(checks: Sequence[CheckRow]) -> None:
     rows = [
         {
             "check": one_line(one.name),
-            "result": "could not be made" if one.passed is None else "✓ pass" if one.passed else "✗ fail",
+            "result": _result(one),
             "kind": one_line(one.kind),
             "part": "stage" if one.stage else "required" if one.required else "for information",
             "verdict by": "imported: another tool" if one.imported else "Passgrid",
@@ -73,8 +74,26 @@ def checks_table(checks: Sequence[CheckRow]) -> None:
         st.caption("Imported verdicts were made by another tool; Passgrid took them over as they are.")
 
 
+def _result(check: CheckRow) -> str:
+    if check.passed is None:
+        return NONE if check.kind in ("label", "score") else "could not be made"
+    return "✓ pass" if check.passed else "✗ fail"
+
+
+def flag_list(flags: Sequence[FlagRow]) -> None:
+    """What detectors found; nothing where none did."""
+    if not flags:
+        return
+    st.markdown("**Flags**")
+    for one in flags:
+        st.warning(f"{label(one.name.replace('_', ' '))}: {label(one.detail, 600)}")
+    st.caption("Found by detectors of failures that look like a success; never part of the pass.")
+
+
 def tries_table(tries: Sequence[TryRow]) -> None:
-    """Every execution: more than one only after a crash."""
+    """Every execution: more than one only after a crash, none of an imported attempt."""
+    if not tries:
+        return
     title = "1 try" if len(tries) == 1 else f"{count(len(tries))} tries"
     with st.expander(f"{title}: where and when it ran"):
         rows = [
@@ -87,4 +106,4 @@ def tries_table(tries: Sequence[TryRow]) -> None:
             }
             for one in tries
         ]
-        data_table(rows, "Tries of the attempt", left=["try", *rows[0]] if rows else ())
+        data_table(rows, "Tries of the attempt", left=["try", *rows[0]])

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard.arm_names import arm_key
 from dashboard.attempt_changes import changes_table
 from dashboard.attempt_choice import choose_attempt, show_attempt
-from dashboard.attempt_header import attempt_header, checks_table, tries_table
+from dashboard.attempt_header import attempt_header, checks_table, flag_list, tries_table
 from dashboard.notices import with_store
 from dashboard.open_store import OpenStore, transcript
 from dashboard.page_links import link_to_compare, link_to_runs, remembered_comparison
@@ -39,6 +39,7 @@ def _page(opened: OpenStore) -> None:
     tries = store.tries(key)
     attempt_header(fact, attempt, tries)
     checks_table(store.checks(key))
+    flag_list(store.flags(key))
     changes_table(store.changes(key))
     timeline(store.tool_calls(key), store.model_calls(key))
     transcript_view(transcript(opened, fact.arm.run, key))

@@ -6,7 +6,6 @@ from collections import Counter
 
 import streamlit as st
 
-from dashboard.arm_names import origin
 from dashboard.comparison import ComparedArm, Comparison
 from dashboard.number_text import between, count, rate, share
 from dashboard.palette import LETTERS, Badge
@@ -33,7 +32,7 @@ def arm_title(arm: ComparedArm) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(arm.letter, color=_BADGES[LETTERS.index(arm.letter)])
         st.markdown(f"**{label(arm.name)}**", width="content")
-        said = [name.prompt, name.label, origin(name), f"run {name.run[:8]}", scenarios]
+        said = [name.prompt, name.label, name.mode, f"run {name.run[:8]}", scenarios]
         st.caption(" · ".join(map(label, said)), width="content")
         if name.imported_from is not None:
             source = label(one_line(name.imported_from, 40))

@@ -18,6 +18,8 @@ DOMINANT = "#1F2937"
 OTHER = "#9AA5B1"
 MODEL = "#7FB8DA"
 WARNING = "#B45309"
+WASTED = "#B91C1C"
+"""Calls in vain, beside the colours of arms."""
 
 
 def outcome_badge(outcome: str | None) -> Badge:

@@ -51,19 +51,19 @@ def _chart(arms: Sequence[ComparedArm], order: Sequence[str]) -> Any:
     legend = alt.Legend(title=None, orient="top", columns=4) if len(arms) > 1 else None
     y = alt.Y("stage:N", sort=list(names.values()), title=None, scale=alt.Scale(paddingInner=0.25))
     base = alt.Chart(alt.Data(values=rows)).encode(
-        y=y.axis(labelLimit=140, domain=False, ticks=False),
+        y=y.axis(labelLimit=140, labelOverlap=False, domain=False, ticks=False),
         yOffset=alt.YOffset("arm:N", sort=letters),
         tooltip=[alt.Tooltip(name, type="nominal") for name in ("stage", "compared arm", "reached", "95 % interval")],
     )
-    x = alt.X("share:Q", title="share of valid attempts", scale=alt.Scale(domain=[0, 1.14], nice=False))
+    x = alt.X("share:Q", title="share of valid attempts", scale=alt.Scale(domain=[0, 1.3], nice=False))
     colour = alt.Color("arm:N", scale=alt.Scale(domain=letters, range=[arm.colour for arm in arms]), legend=legend)
     bars = base.mark_bar(opacity=0.75).encode(
         x=x.axis(format="%", values=[0, 0.25, 0.5, 0.75, 1], grid=True), color=colour
     )
     whiskers = base.mark_rule(color="#1F2937", strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q")
     texts = base.mark_text(align="left", fontSize=11, color="#1F2937").encode(x=alt.datum(1.02), text="text:N")
-    height = len(order) * ((15 if len(arms) > 1 else 20) * len(arms) + 8)
-    return alt.layer(bars, whiskers, texts).properties(height=max(80, height))
+    height = len(order) * (18 * len(arms) + 8)
+    return alt.layer(bars, whiskers, texts).properties(height=height + 90)
 
 
 def _row(arm: ComparedArm, stage: str, shown: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -36,6 +37,9 @@ def timeline(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> Non
             if most > 1
             else f"{count(len(tools))} tool calls, none repeated"
         )
+    if not turns and all(not call.started_ms and call.duration_ms is None for call in tools):
+        _by_number(tools, calls)
+        return
     first, last = _span(tools, turns)
     st.altair_chart(
         _chart(_rows(tools, turns, first), _lanes(calls, bool(turns)), last - first), alt="Timeline of calls"
@@ -45,6 +49,15 @@ def timeline(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> Non
         f"Starts at the first call{after}. Bars are as long as the calls took; a mark shows where each began. The "
         "tooltip has the exact time, arguments and answer."
     )
+
+
+def _by_number(tools: Sequence[ToolCallRow], calls: Counter[str]) -> None:
+    """Where the source tells no times: calls in their order."""
+    placed = [replace(call, started_ms=float(call.seq + 1)) for call in tools]
+    rows = [row | {"took": "not known"} for row in _rows(placed, [], 0.0)]
+    chart = _chart(rows, _lanes(calls, False), len(tools) + 1.0, title="number of the call")
+    st.altair_chart(chart, alt="Calls in their order")
+    st.caption("In the order of the calls: when each was made, and how long it took, is not known.")
 
 
 def _span(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> tuple[float, float]:
@@ -109,9 +122,9 @@ def _bar(start: float, duration: float | None) -> dict[str, float]:
     return {"start": start, "end": start + (duration or 0.0)}
 
 
-def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float) -> Any:
-    """Seconds where the whole takes some, else milliseconds."""
-    unit, factor = ("s", 1000.0) if span >= 10_000 else ("ms", 1.0)
+def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float, title: str = "") -> Any:
+    """Seconds where the whole takes some, else milliseconds, unless the axis is called otherwise."""
+    unit, factor = ("s", 1000.0) if span >= 10_000 and not title else ("ms", 1.0)
     for row in rows:
         row["start"], row["end"] = row["start"] / factor, row["end"] / factor
     used = {row["kind"] for row in rows}
@@ -119,7 +132,7 @@ def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float) -> Any:
     colours = [_COLOURS[_KINDS.index(kind)] for kind in kinds]
     legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=160, symbolOpacity=1, symbolType="square")
     tooltip = [alt.Tooltip(name, type="nominal") for name in ("call", "took", "arguments", "answer", "error")]
-    x = alt.X("start:Q", title=f"{unit} from the first call", scale=_axis(span / factor))
+    x = alt.X("start:Q", title=title or f"{unit} from the first call", scale=_axis(span / factor))
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=x.axis(grid=True, tickCount=6),
         y=alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes)).axis(

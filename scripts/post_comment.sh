@@ -5,7 +5,7 @@
 set -euo pipefail
 report=$1
 author=${AUTHOR:-github-actions[bot]}
-IFS= read -r mark <"$report"
+IFS= read -r mark <"$report" || true
 case $mark in
 '<!-- passgrid-report'*' -->') ;;
 *)

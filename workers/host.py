@@ -22,6 +22,7 @@ from workers.live import interrupt_live
 from workers.memory import BACKSTOP, limit_memory
 from workers.settings import WorkerSettings, worker_settings
 from workers.stopping import STOPPING
+from workers.teardowns import start_tearing_down
 from workers.watchdog import die_with_any_thread
 
 USAGE = "usage: python -m workers.host replay|live"
@@ -45,6 +46,7 @@ def _after_fork(**_: Any) -> None:
 def _when_ready(**_: Any) -> None:
     """A live host says that it is there once it listens to the broker."""
     start_beating(worker_settings().database_url, "live")
+    start_tearing_down(worker_settings().database_url)
 
 
 def _before_the_end(**_: Any) -> None:

@@ -20,6 +20,7 @@ from passgrid.tools.kept_sessions import KeptSessions
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.losses import give_up, hand_back
 from passgrid.warehouse.results import Finished
+from passgrid.warehouse.teardowns import want_teardowns
 from workers.attribution import ATTEMPT, attributed_task, current_attempt, current_place
 from workers.gate import AttemptGate, GateKeeper
 from workers.leases import LeaseKeeper
@@ -132,7 +133,7 @@ class LiveAttempts:
         outcome = Outcome(OutcomeKind.INFRA_ERROR, "memory", reason)
         for one in self._running.all():
             if self._running.end(one.claim.key):
-                write_batch(self._engine, [Finished(one.claim, one.attempt.broken_off(outcome))])
+                self._leave_behind(one, outcome)
         os._exit(ENDED_BY_WATCHDOG)
 
     def _end_because(self, what: str) -> None:
@@ -155,12 +156,18 @@ class LiveAttempts:
         """An attempt does not end although it was cancelled: write what is known of it, and end what is left of it."""
         if not self._running.end(one.claim.key):
             return
-        write_batch(self._engine, [Finished(one.claim, one.attempt.broken_off(overdue_outcome(one)))])
+        self._leave_behind(one, overdue_outcome(one))
         self._leases.release([one.claim])
         self.retired = True
         if not self._shared:
             os._exit(ENDED_BY_WATCHDOG)
         threading.Thread(target=self._end_when_empty, name="retiring", daemon=True).start()
+
+    def _leave_behind(self, one: Running, outcome: Outcome) -> None:
+        """Write what is known of an attempt that cannot end by itself, and have taken away what it made."""
+        write_batch(self._engine, [Finished(one.claim, one.attempt.broken_off(outcome))])
+        with self._engine.begin() as connection:
+            want_teardowns(connection, [(one.claim.key, one.claim.fence)])
 
     def _end_when_empty(self) -> None:
         """End the process when the attempts beside the one that does not end are done."""

@@ -23,6 +23,12 @@ from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from workers.suite_folder import SuiteFolders
 
+
+def namespace_of(attempt_id: str, fence: int) -> str:
+    """The text of one try alone, which `${namespace}` stands for."""
+    return f"pg-{attempt_id[:12]}-{fence}"
+
+
 CACHED_BYTES = 64_000_000
 """Blobs a process keeps: orders, payloads and suite files are shared by many attempts."""
 
@@ -70,11 +76,19 @@ class OrderBook:
             matching=self._matching(claim.cassette_hash) if sandbox else NO_RULES,
             suite_files=files,
             suite_folder=self._folder(document, files),
-            namespace=f"pg-{claim.attempt_id[:12]}-{claim.fence}",
+            namespace=namespace_of(claim.attempt_id, claim.fence),
             gate=gate,
             sessions=sessions,
             record=claim.record,
         )
+
+    def scenario(self, connection: sa.Connection, order_hash: str) -> tuple[Scenario, dict[str, bytes], Path | None]:
+        """The scenario of an order, its suite's files, and the folder where they lie. Raises `LookupError`."""
+        self._fetch(connection, [order_hash], _Order.read)
+        document: _Order = self._cached(order_hash)
+        self._fetch(connection, document.files.values(), bytes)
+        files = {path: self._cached(name) for path, name in document.files.items()}
+        return document.scenario, files, self._folder(document, files)
 
     def _cached(self, name: str) -> Any:
         if name not in self._cache:

@@ -20,9 +20,11 @@ p,li{max-width:65rem}.soft{color:var(--soft)}code{font-size:.92em}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}
 caption{text-align:left;color:var(--soft);padding:.3rem 0}
 th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}
-th{font-weight:600;white-space:nowrap}td{white-space:nowrap}th.text,td.text{text-align:left}td.text{white-space:normal;min-width:4rem}td small{display:block;color:var(--soft)}
+th{font-weight:600;white-space:nowrap}td{white-space:nowrap}th.text,td.text{text-align:left}td.text{white-space:normal;min-width:4rem}
+td small{display:block;color:var(--soft)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}
-figure{margin:.5rem 0;max-width:40rem}figcaption{color:var(--soft);font-size:.92rem}svg{width:100%;height:auto;display:block}
+figure{margin:.5rem 0;max-width:40rem}figcaption{color:var(--soft);font-size:.92rem}
+svg{width:100%;height:auto;display:block}
 svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg .soft{fill:var(--soft)}
 svg .grid{stroke:var(--line);stroke-width:1}svg .zero{stroke:var(--soft);stroke-width:1}
 svg .up{fill:var(--good)}svg .down{fill:var(--bad)}svg .even{fill:var(--soft)}
