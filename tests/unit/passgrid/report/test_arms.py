@@ -7,8 +7,8 @@ from typing import Any
 from passgrid.report.arms import arm_reports
 from passgrid.report.distribution import Distribution, distribution
 from passgrid.report.document import report_document
-from passgrid.report.report import make_report
 from passgrid.report.facts import ArmName, AttemptFact
+from passgrid.report.report import make_report
 
 ARM = ArmName("r1", "default", "replay", "recorded:gpt", "plain")
 

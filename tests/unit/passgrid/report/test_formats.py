@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from xml.etree import ElementTree as Xml
 
 import orjson
@@ -18,7 +19,7 @@ from passgrid.report.report import Report, baseline_axis, make_report
 from passgrid.report.tool_use import ToolUse
 from tests.unit.passgrid.report.arms import BROKEN, arm, many, name
 
-FORMATS = {
+FORMATS: dict[str, Callable[[Report], str]] = {
     "table": report_text,
     "json": lambda report: orjson.dumps(report_document(report)).decode(),
     "markdown": report_markdown,
