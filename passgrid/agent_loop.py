@@ -24,13 +24,17 @@ from passgrid.failures import failure_kind
 from passgrid.ledger import NAMESPACE
 from passgrid.matrix import Mode
 from passgrid.meter import Meter
+from passgrid.model_reference import ModelReference
 from passgrid.models.live import UnusableModel, live_model, live_settings
 from passgrid.models.metered import GatedModel, MeteredModel
 from passgrid.models.recorded import RecordedModel
 from passgrid.models.scripted import POLICIES_FILE, POLICY_MARK, ScriptedModel
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
 from passgrid.redaction import Redactor
+from passgrid.scenario import Limits
 from passgrid.scoring.afterwards import NOTHING
+from passgrid.scoring.evidence import Evidence
+from passgrid.scoring.judging import judgement
 from passgrid.server import HttpServer
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
 from passgrid.tools.drifting import DriftingTools
@@ -38,6 +42,9 @@ from passgrid.tools.recorded import RecordedTools
 from passgrid.tools.sessions import Surroundings
 from passgrid.tools.way import UNLIMITED_RETRIES, NotDedicated, NoTools, ToolNameConflict, ToolSource, ToolWay
 from passgrid.workspaces.attempt_workspace import Place
+
+UNLIMITED = Limits(model_turns=None, tool_calls=None, seconds=None)
+"""Of a judge: what it uses is bought from the run's budget, and counts against no limit of the attempt."""
 
 
 class AgentLoop:
@@ -72,6 +79,20 @@ class AgentLoop:
     def recorded_end(self) -> Mapping[str, Any] | None:
         """In the mode sandbox: the files a recording ended with in the state the session is in; None: nobody knows."""
         return self._recorded.end_workspace() if self._recorded else None
+
+    async def second_opinion(self, evidence: Evidence) -> dict[str, Any]:
+        """What the scenario's judge says of the attempt. Its requests pass the gate like the agent's."""
+        judge = self._order.scenario.judge
+        assert judge is not None, "only asked where there is one"
+        reference = judge.reference
+        meter = Meter(UNLIMITED)
+        try:
+            wrapped = self._policy(reference) if reference.scripted else live_model(reference)
+        except (BrokenSuiteCode, UnusableModel) as error:
+            return {"prompt_hash": judge.prompt_hash, "model": judge.model, "error": str(error)}
+        answered = "scripted" if reference.scripted else "live"
+        model = GatedModel(wrapped, meter, answered, self._order.gate, str(reference), reference.provider)
+        return await judgement(judge, evidence, model, live_settings(reference))
 
     async def run(self, place: Place | None) -> Outcome:
         """Run to the end and say how it ended; the meter's reason goes before whatever the agent library made of it."""
@@ -165,12 +186,16 @@ class AgentLoop:
             recorded = RecordedModel(self._order.cassette, by_position=self._order.mode is Mode.DRIFT)
             return recorded, recorded
         if reference.scripted:
-            policies = self._code.marked(POLICIES_FILE, POLICY_MARK)
-            if reference.name not in policies:
-                raise BrokenSuiteCode(f"{POLICIES_FILE} has no policy {reference.name}")
-            name = self._order.scenario.name
-            return ScriptedModel(reference.name, policies[reference.name], name, self._order.attempt_id), None
+            return self._policy(reference), None
         return live_model(reference), None
+
+    def _policy(self, reference: ModelReference) -> ScriptedModel:
+        """Raises `BrokenSuiteCode` where the suite has no such policy."""
+        policies = self._code.marked(POLICIES_FILE, POLICY_MARK)
+        if reference.name not in policies:
+            raise BrokenSuiteCode(f"{POLICIES_FILE} has no policy {reference.name}")
+        name = self._order.scenario.name
+        return ScriptedModel(reference.name, policies[reference.name], name, self._order.attempt_id)
 
     def _metered(self, model: Model) -> MeteredModel:
         reference = self._order.model

@@ -54,6 +54,8 @@ class AttemptResult:
     """How live answers differed from recorded ones, where they were compared."""
     afterwards: Afterwards = NOTHING
     """What servers said after the agent was done."""
+    working_s: float | None = None
+    """Of its duration, without waiting for a provider; None: not measured."""
     flags: tuple[Flag, ...] = ()
     """What detectors found: beside the verdict, never part of it."""
 
@@ -97,6 +99,9 @@ class AttemptRun:
             outcome = _with_known_end(outcome, order.scenario, files)
         result = self._result(outcome, files)
         self.checking = True
+        if order.scenario.judge is not None and order.mode in {Mode.LIVE, Mode.SANDBOX} and outcome.valid:
+            said = await loop.second_opinion(_evidence(order, result))
+            result = replace(result, afterwards=replace(result.afterwards, judge=said))
         checks, flags = judged(order, result, self._code)
         recording = _recording(order, loop, self._meter, result) if order.record else None
         verdict = verdict_of(outcome, checks)
@@ -120,6 +125,7 @@ class AttemptRun:
             duration_s=meter.now_ms() / 1000,
             drift=self._loop.drift(),
             afterwards=self._afterwards(),
+            working_s=round(meter.working_s(), 3),
         )
 
     def _afterwards(self) -> Afterwards:
@@ -170,6 +176,7 @@ def _evidence(order: AttemptOrder, result: AttemptResult) -> Evidence:
         artifacts=after.artifacts,
         read_backs=after.read_backs,
         end_state=after.end_state,
+        judge=after.judge,
         mode=str(order.mode),
         duration_s=result.duration_s,
         cut_off=result.outcome.kind is OutcomeKind.LIMIT,

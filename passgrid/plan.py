@@ -194,11 +194,15 @@ def _selected(scenario: Scenario, request: Request) -> bool:
 def _live_problems(cells: Sequence[Cell], suites: Mapping[str, Suite], request: Request) -> list[Problem]:
     """What stands in the way of live attempts."""
     # Brings the agent library in: only where it is needed.
-    from passgrid.models.checking import budget_problems, model_problems
+    from passgrid.models.checking import budget_problems, judge_problems, model_problems
 
     problems = model_problems(cells, suites)
     if request.budget is not None:
         problems += budget_problems(sorted({cell.arm.model for cell in cells}, key=str), request.allow_unpriced)
+    judges = sorted({cell.scenario.judge.reference for cell in cells if cell.scenario.judge}, key=str)
+    problems += judge_problems(cells, suites)
+    if request.budget is not None:
+        problems += budget_problems(judges, request.allow_unpriced)
     for cell in cells:
         if cell.scenario.user_turns is None:
             place = f"{cell.suite}/{cell.scenario.name}"

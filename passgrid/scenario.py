@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from passgrid.conditions import Check, ReadBack
 from passgrid.end_state import EndState
 from passgrid.identity import short_id
+from passgrid.judge import Judge
 from passgrid.ledger import LedgerKind, removal_order
 from passgrid.parts import Name, Part, RelativePath
 from passgrid.server import BuiltinServer, Server, StdioServer
@@ -60,6 +61,7 @@ class Scenario(Part):
     ledger: dict[Name, LedgerKind] = Field(
         default_factory=dict, description="What attempts may make on the platform, by kind."
     )
+    judge: Judge | None = Field(default=None, description="A model that gives a second opinion.")
     end_state: EndState | None = Field(default=None, description="How the state of the platform is read afterwards.")
     tags: tuple[Name, ...] = ()
 
@@ -150,4 +152,6 @@ class Scenario(Part):
 
     def verdict_hash(self) -> str:
         """What of this scenario decides the verdict on a finished attempt."""
-        return short_id(self.model_dump(mode="json", include={"checks", "stages", "detectors"}, exclude_defaults=True))
+        return short_id(
+            self.model_dump(mode="json", include={"checks", "stages", "detectors", "judge"}, exclude_defaults=True)
+        )

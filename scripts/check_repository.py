@@ -107,12 +107,13 @@ def lock_entries(text: str) -> Iterator[tuple[int, str]]:
 
 
 def direct_dependencies() -> list[Requirement]:
-    """What pyproject.toml asks for, extras included."""
+    """What pyproject.toml asks for, extras included; an extra that names others of the project is left out."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     texts: list[str] = [*project["dependencies"]]
     for extra in project.get("optional-dependencies", {}).values():
         texts += extra
-    return [Requirement(text) for text in texts]
+    requirements = [Requirement(text) for text in texts]
+    return [one for one in requirements if canonicalize_name(one.name) != canonicalize_name(project["name"])]
 
 
 def lock_problem(wanted: Requirement, locked: Mapping[str, Requirement]) -> str | None:

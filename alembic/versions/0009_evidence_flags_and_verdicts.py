@@ -10,6 +10,12 @@ ALTER TABLE attempts ADD COLUMN evidence_hash TEXT;
 COMMENT ON COLUMN attempts.evidence_hash IS 'blob: files at the end and what servers said; null: neither';
 ALTER TABLE attempts ADD COLUMN leftovers INTEGER;
 COMMENT ON COLUMN attempts.leftovers IS 'artifacts it made that are still there; null: nobody looked';
+ALTER TABLE attempts ADD COLUMN working_s DOUBLE PRECISION, ADD COLUMN most_called TEXT, ADD COLUMN most_calls INTEGER,
+    ADD COLUMN recovered_structured INTEGER, ADD COLUMN recovered_opaque INTEGER;
+COMMENT ON COLUMN attempts.working_s IS 'without waiting for a provider; null: not measured';
+COMMENT ON COLUMN attempts.most_called IS 'the tool it called most';
+COMMENT ON COLUMN attempts.recovered_structured IS 'errors with code and suggestion that it got over';
+COMMENT ON COLUMN attempts.recovered_opaque IS 'other errors that it got over';
 ALTER TABLE intents ADD COLUMN made TEXT;
 COMMENT ON COLUMN intents.made IS 'JSON: kinds and ids of artifacts the call made';
 CREATE TABLE flags (
@@ -56,7 +62,8 @@ CREATE INDEX teardowns_due ON teardowns (not_before) WHERE state = 'due';
 DOWNGRADE = """
 DROP TABLE teardowns, verdicts, flags;
 ALTER TABLE intents DROP COLUMN made;
-ALTER TABLE attempts DROP COLUMN leftovers, DROP COLUMN evidence_hash;
+ALTER TABLE attempts DROP COLUMN leftovers, DROP COLUMN evidence_hash, DROP COLUMN working_s, DROP COLUMN most_called,
+    DROP COLUMN most_calls, DROP COLUMN recovered_structured, DROP COLUMN recovered_opaque;
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from api.cli import (
+    agreement,
     backup,
     cassettes,
     dashboard,
@@ -20,6 +21,7 @@ from api.cli import (
     runs,
     schedules,
     stack,
+    surface,
     tokens,
     validating,
 )
@@ -42,6 +44,8 @@ for part in (
     runs,
     report,
     rescoring,
+    agreement,
+    surface,
     drift,
     exporting,
     dashboard,

@@ -54,7 +54,8 @@ class Aftermath:
         found = differences(kinds, self._before, after, made, self._namespace, calls)
         ours = [(one.kind, one.id) for one in found if one.ours and one.change == "created"]
         removed, left = await torn_down(self._servers, kinds, ours) if ours else (0, ())
-        return Afterwards(tuple(one for one in found if one.ours), backs, state, left, removed)
+        artifacts = tuple(one for one in found if one.ours)
+        return Afterwards(artifacts, backs, state, leftovers=left, removed=removed)
 
     async def _state(self) -> dict[str, Any]:
         declared = self._scenario.end_state

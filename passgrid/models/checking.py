@@ -33,9 +33,25 @@ def budget_problems(models: Sequence[ModelReference], allow_unpriced: bool) -> l
 
 def model_problems(cells: Sequence[Cell], suites: Mapping[str, Suite]) -> list[Problem]:
     """Unknown providers and unknown policies, each once."""
+    return _unusable({(cell.suite, cell.arm.model, f"--model {cell.arm.model}") for cell in cells}, suites)
+
+
+def judge_problems(cells: Sequence[Cell], suites: Mapping[str, Suite]) -> list[Problem]:
+    """The same of the models that judge."""
+    judged = [(cell, cell.scenario.judge) for cell in cells]
+    return _unusable(
+        {
+            (cell.suite, judge.reference, f"{cell.suite}/{cell.scenario.name}, judge {judge.model}")
+            for cell, judge in judged
+            if judge is not None
+        },
+        suites,
+    )
+
+
+def _unusable(models: set[tuple[str, ModelReference, str]], suites: Mapping[str, Suite]) -> list[Problem]:
     problems: list[Problem] = []
-    for suite, model in sorted({(cell.suite, cell.arm.model) for cell in cells}, key=str):
-        place = f"--model {model}"
+    for suite, model, place in sorted(models, key=str):
         try:
             if not model.scripted:
                 check_provider(model)

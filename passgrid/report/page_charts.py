@@ -14,6 +14,7 @@ WIDTH, HEIGHT = 480, 260
 LEFT, RIGHT, TOP, BOTTOM = 40, 30, 10, 36
 MOST_BARS = 24
 ROW = 20
+LETTER = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ def curve_chart(name: str, curves: Sequence[tuple[Mark, Curve]], most_k: int) ->
     """pass@k or pass^k of several arms with their bands, up to a k they all have."""
     step = (WIDTH - LEFT - RIGHT) / max(1, most_k - 1)
     body = [_shares(), *(_tick(LEFT + step * (k - 1), str(k)) for k in _some(range(1, most_k + 1)))]
+    taken: list[float] = []
     for mark, curve in curves:
         points = [point for point in curve.points if point.k <= most_k]
         places = [(LEFT + step * (point.k - 1), point) for point in points]
@@ -55,7 +57,8 @@ def curve_chart(name: str, curves: Sequence[tuple[Mark, Curve]], most_k: int) ->
             places = [(x, point)]
         body += [f'<circle class="f{mark.colour}" cx="{x:.1f}" cy="{_y(p.value):.1f}" r="3"/>' for x, p in places]
         x, last = places[-1]
-        body.append(f'<text x="{x + 6:.1f}" y="{_y(last.value) + 4:.1f}">{escape(mark.letter)}</text>')
+        y = _free(_y(last.value) + 4, taken)
+        body.append(f'<text x="{x + 6:.1f}" y="{y:.1f}">{escape(mark.letter)}</text>')
     said = "; ".join(f"{mark.letter}: {_curve_words(curve, most_k)}" for mark, curve in curves)
     return _svg(f"{name} over k, with bands of 95 %", said, HEIGHT, body)
 
@@ -153,6 +156,14 @@ def _shares(most: float = 1.0) -> str:
 
 def _tick(x: float, text: str) -> str:
     return f'<text class="soft" x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{text}</text>'
+
+
+def _free(y: float, taken: list[float]) -> float:
+    """The nearest place from y downwards where a letter covers no other."""
+    while any(abs(y - other) < LETTER for other in taken):
+        y += 1
+    taken.append(y)
+    return y
 
 
 def _some(values: Sequence[int]) -> Sequence[int]:

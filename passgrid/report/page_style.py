@@ -20,7 +20,7 @@ p,li{max-width:65rem}.soft{color:var(--soft)}code{font-size:.92em}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}
 caption{text-align:left;color:var(--soft);padding:.3rem 0}
 th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);text-align:right;vertical-align:top}
-th{font-weight:600;white-space:nowrap}td{white-space:nowrap}th.text,td.text{text-align:left}td.text{white-space:normal;min-width:4rem}
+th{font-weight:600;white-space:nowrap}td{white-space:nowrap}th.text,td.text{text-align:left}td.text{white-space:normal;overflow-wrap:break-word;max-width:32rem}
 td small{display:block;color:var(--soft)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem}
 figure{margin:.5rem 0;max-width:40rem}figcaption{color:var(--soft);font-size:.92rem}

@@ -134,11 +134,16 @@ def change_text(change: PairedChange, measure: str) -> str:
         return f"{text} (the same in every scenario)"
     if change.relative is None:
         return text
-    share = f"{change.relative:+.0%}".replace("%", " %")
+    share = _signed(change.relative)
     if change.interval is not None and change.baseline:
-        low, high = (f"{end / change.baseline:+.0%}" for end in change.interval)
-        share += f", 95 % interval {low.removesuffix('%')} to {high.replace('%', ' %')}"
+        low, high = (_signed(end / change.baseline) for end in change.interval)
+        share += f", 95 % interval {low.removesuffix(' %')} to {high}"
     return f"{text} ({share}), p {p_text(change.p_value)}".replace("-", "−")
+
+
+def _signed(share: float) -> str:
+    text = f"{share * 100:+.0f}"
+    return f"{'0' if text in ('+0', '-0') else text} %"
 
 
 def advice_text(advice: Advice) -> str:

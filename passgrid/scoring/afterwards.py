@@ -25,6 +25,8 @@ class Afterwards:
     artifacts: tuple[Artifact, ...] = ()
     read_backs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     end_state: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    judge: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What a judge said."""
     leftovers: tuple[Leftover, ...] = ()
     removed: int = 0
     """Artifacts that were taken away again."""
@@ -35,6 +37,7 @@ class Afterwards:
             "artifacts": [asdict(one) for one in self.artifacts],
             "read_backs": dict(self.read_backs),
             "end_state": dict(self.end_state),
+            "judge": dict(self.judge),
             "leftovers": [asdict(one) for one in self.leftovers],
             "removed": self.removed,
         }
@@ -54,6 +57,7 @@ def afterwards_of(document: Mapping[str, Any]) -> Afterwards:
         artifacts=tuple(Artifact(**one) for one in document.get("artifacts", ())),
         read_backs=document.get("read_backs", {}),
         end_state=document.get("end_state", {}),
+        judge=document.get("judge", {}),
         leftovers=tuple(Leftover(**one) for one in document.get("leftovers", ())),
         removed=document.get("removed", 0),
     )

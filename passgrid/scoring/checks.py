@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from passgrid.conditions import Check
+from passgrid.judge import Judge
 from passgrid.scenario import Scenario
 from passgrid.scoring import calls, ends, texts
 from passgrid.scoring.evidence import Evidence
+from passgrid.scoring.judging import opinion
 from passgrid.scoring.verdict import Verdict
 from passgrid.suite_code import SuiteCode
 
@@ -45,7 +47,13 @@ def run_checks(scenario: Scenario, evidence: Evidence, code: SuiteCode) -> tuple
     named = [(check.shown_name, check, False) for check in scenario.checks]
     named += [(name, check, True) for name, check in scenario.stages.items()]
     made = [one for one in named if evidence.mode in one[1].only or not one[1].only or not evidence.mode]
-    return tuple(_run(name, check, stage, evidence, code) for name, check, stage in made)
+    found = tuple(_run(name, check, stage, evidence, code) for name, check, stage in made)
+    return found if scenario.judge is None else (*found, _second_opinion(scenario.judge, evidence))
+
+
+def _second_opinion(judge: Judge, evidence: Evidence) -> CheckResult:
+    passed, detail = opinion(judge, evidence)
+    return CheckResult("judge", "judge", stage=False, required=False, passed=passed, detail=detail)
 
 
 def all_required_passed(results: tuple[CheckResult, ...]) -> bool:

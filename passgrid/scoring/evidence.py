@@ -45,6 +45,8 @@ class Evidence:
     """What servers said when they were asked afterwards: `{"value"}` or `{"error"}`, by name of the check."""
     end_state: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The platform's state: `{"state"?, "equal"?, "differences"?, "error"?}`; empty where nobody read it."""
+    judge: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What a judge said: `{"prompt_hash", "model", "said" | "error"}`; empty where none was asked."""
     mode: str = ""
     """What was live."""
     duration_s: float = 0.0

@@ -15,6 +15,7 @@ from passgrid.cassettes.payloads import packed
 from passgrid.failure_kinds import AUTHENTICATION
 from passgrid.identity import canonical_json, content_hash
 from passgrid.scoring.afterwards import NOTHING
+from passgrid.scoring.efficiency import efficiency
 from passgrid.storable import storable
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
@@ -46,15 +47,18 @@ WITH given AS (
         cast(:reason AS text[]), cast(:valid AS bool[]), cast(:passed AS bool[]), cast(:turns AS int[]),
         cast(:calls AS int[]), cast(:wasted AS int[]), cast(:input AS bigint[]), cast(:output AS bigint[]),
         cast(:cost AS double precision[]), cast(:duration AS double precision[]), cast(:digest AS text[]),
-        cast(:surface AS text[]), cast(:recording AS text[]), cast(:evidence AS text[]), cast(:leftovers AS int[])
+        cast(:surface AS text[]), cast(:recording AS text[]), cast(:evidence AS text[]), cast(:leftovers AS int[]),
+        cast(:working AS double precision[]), cast(:most_called AS text[]), cast(:most_calls AS int[]),
+        cast(:structured AS int[]), cast(:opaque AS int[])
     ) AS g(key, fence, outcome, detail, reason, valid, passed, turns, calls, wasted, input, output, cost, duration,
-           digest, surface, recording, evidence, leftovers)
+           digest, surface, recording, evidence, leftovers, working, most_called, most_calls, structured, opaque)
 ), accepted AS (
     UPDATE attempts SET state = 'done', outcome = g.outcome, outcome_detail = g.detail, reason = g.reason,
         valid = g.valid, passed = g.passed, model_turns = g.turns, tool_calls = g.calls, wasted_calls = g.wasted,
         input_tokens = g.input, output_tokens = g.output, cost_usd = g.cost, duration_s = g.duration,
         digest = g.digest, surface_hash = g.surface, recording_hash = g.recording, evidence_hash = g.evidence,
-        leftovers = g.leftovers, lease_until = NULL,
+        leftovers = g.leftovers, working_s = g.working, most_called = g.most_called, most_calls = g.most_calls,
+        recovered_structured = g.structured, recovered_opaque = g.opaque, lease_until = NULL,
         finished_at = clock_timestamp(), xid = pg_current_xact_id()
     FROM given g WHERE attempts.key = g.key AND attempts.fence = g.fence AND attempts.state = 'running'
     RETURNING attempts.key, attempts.fence
@@ -133,6 +137,7 @@ def _columns(
 ) -> dict[str, list[Any]]:
     keys = [one.claim.key for one in finished]
     results = [one.result for one in finished]
+    went = [efficiency(result.tool_calls) for result in results]
     return {
         "key": [one.claim.key for one in finished],
         "fence": [one.claim.fence for one in finished],
@@ -152,6 +157,11 @@ def _columns(
         "surface": [content_hash(surfaces[key]) for key in keys],
         "recording": [content_hash(recordings[key][0]) if key in recordings else None for key in keys],
         "evidence": [content_hash(kept_evidence[key]) if key in kept_evidence else None for key in keys],
+        "working": [result.working_s for result in results],
+        "most_called": [stored_text(one.most_called) if one.most_called else None for one in went],
+        "most_calls": [one.most_calls for one in went],
+        "structured": [one.recovered_structured for one in went],
+        "opaque": [one.recovered_opaque for one in went],
         "leftovers": [len(result.afterwards.leftovers) if result.afterwards != NOTHING else None for result in results],
     }
 

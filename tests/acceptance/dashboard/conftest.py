@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.acceptance.commands import BIN, Installation, airline
+from tests.unit.passgrid.importers.xplainable_files import case, published_run, results
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 LAPTOP, PHONE = (1440, 900), (390, 844)
@@ -33,8 +35,20 @@ def run(installation: Installation, airline_suite: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def dashboard(installation: Installation, run: dict[str, Any]) -> Iterator[str]:
-    """Its address."""
+def imported(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The id of a run of two models that another tool measured: one reaches a stage less."""
+    folder = tmp_path_factory.mktemp("results")
+    for model, missed in (("anthropic:claude-sonnet-4-6", ()), ("openai:gpt-5-mini", ("deploy",))):
+        calls = published_run()["cases"]
+        cases = [case(f"{scenario}[{i}]", ("report",) if scenario == "returns" else missed if i == 3 else (),
+                      calls[i % 4]["tool_calls"]) for scenario in ("churn", "returns") for i in range(5)]  # fmt: skip
+        (folder / f"{model.partition(':')[0]}.json").write_text(json.dumps(results(cases, k=5, model=model)))
+    return installation.json("passgrid", "import", "xplainable", *sorted(folder.iterdir()))["runs"][0]["run"]
+
+
+@pytest.fixture(scope="session")
+def dashboard(installation: Installation, run: dict[str, Any], imported: str) -> Iterator[str]:
+    """Its address; it exports what is there when it starts."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

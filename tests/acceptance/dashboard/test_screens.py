@@ -106,6 +106,39 @@ def test_choosers_of_an_attempt(open_page: Opener, run: dict[str, Any]) -> None:
     assert "attempt=" in page.url
 
 
+def test_a_stage_leads_from_its_cell_to_an_attempt(open_page: Opener, imported: str) -> None:
+    page = open_page(f"stages?run={imported}")
+    expect(page.get_by_text("imported from xplainable").first).to_be_visible()
+    expect(page.get_by_text("n = 10 of 10 · coverage 100 %").first).to_be_visible()
+    page.locator("svg g.mark-text text[aria-label*='stage: report'][aria-label*='returns']").first.click()
+    page.wait_for_url(re.compile("stage=report"))
+    settle(page)
+    assert "scenario=xplainable%2Freturns" in page.url
+    expect(page.get_by_text("0 of 5 valid reached report").first).to_be_visible()
+    follow(page, "✗ sample 0 failed", "Attempt")
+    expect(page.get_by_text("report not reached")).to_be_visible()
+    expect(page.get_by_text("endless polling: 26 of 60 calls")).to_be_visible()
+
+
+def test_tools_name_the_one_that_is_called_most_and_the_calls_in_vain(open_page: Opener, imported: str) -> None:
+    page = open_page(f"tools?run={imported}")
+    most = page.get_by_test_id("stMetric").filter(has_text="Most called")
+    expect(most.first).to_contain_text("get_autotrain_status")
+    expect(page.get_by_test_id("stMetric").filter(has_text="Wasted calls").first).to_contain_text("ended in an error")
+    expect(page.get_by_test_id("stVegaLiteChart").locator("svg, canvas").first).to_be_visible()
+    expect(page.get_by_text("endless polling").first).to_be_visible()
+    follow(page, "Compare →", "Compare")
+    assert f"run={imported}" in page.url
+    expect(page.get_by_text(re.compile("B is better on 0, worse on 1 of 2 scenarios; −10 points"))).to_be_visible()
+
+
+def test_tools_of_a_replayed_run_show_what_was_offered(open_page: Opener, run: dict[str, Any]) -> None:
+    page = open_page(f"tools?run={run['run']}")
+    expect(page.get_by_test_id("stMetric").filter(has_text="Tool calls")).to_contain_text("1,164")
+    expect(page.get_by_test_id("stMetric").filter(has_text="Most called")).to_contain_text("get_reservation_details")
+    expect(page.get_by_test_id("stMetric").filter(has_text="Tools used")).to_contain_text("14 of 14")
+
+
 def test_unknown_addresses_say_what_to_do(open_page: Opener) -> None:
     page = open_page("attempt?run=nowhere&attempt=nothing")
     expect(page.get_by_text("The run in this address is not in the export.")).to_be_visible()
@@ -128,12 +161,13 @@ def test_a_run_is_followed_while_it_runs(
 
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("name", ["runs", "compare", "attempt"])
+@pytest.mark.parametrize("name", ["runs", "compare", "stages", "tools", "attempt"])
 def test_pages_fit_the_screen(
-    open_page: Opener, run: dict[str, Any], picture: Picture, name: str, size: tuple[int, int]
+    open_page: Opener, run: dict[str, Any], imported: str, picture: Picture, name: str, size: tuple[int, int]
 ) -> None:
     busy = "&scenario=airline/task-33"
-    page = open_page("" if name == "runs" else compare(run) + (busy if name == "attempt" else ""), size)
+    paths = {"runs": "", "stages": f"stages?run={imported}", "tools": f"tools?run={imported}"}
+    page = open_page(paths.get(name, compare(run) + (busy if name == "attempt" else "")), size)
     if name == "attempt":
         follow(page, "sample 0 limit(turns)", "Attempt")
     page.wait_for_timeout(500)

@@ -10,7 +10,7 @@ from api.cli import main, submit
 COMMANDS = [
     "up", "down", "status", "doctor", "watch", "cancel", "resume", "report", "export", "dashboard", "import",
     "validate", "schema", "prune", "backup", "restore", "pause", "retry", "tune", "providers",
-    "drift", "login",
+    "drift", "login", "rescore", "agreement", "surface",
 ]  # fmt: skip
 """What there is in this version."""
 

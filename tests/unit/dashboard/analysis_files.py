@@ -12,7 +12,9 @@ import pyarrow.parquet as parquet  # pyright: ignore[reportMissingTypeStubs]
 import zstandard
 
 from passgrid.warehouse.analysis.publishing import TRANSCRIPTS, draft_file, publish
-from passgrid.warehouse.analysis.tables import TABLES, VERSION
+from passgrid.warehouse.analysis.tables import OFFERED_TOOLS, TABLES, VERSION
+
+EVERY = (*TABLES, OFFERED_TOOLS)
 
 START = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 HASH = "0123456789abcdef"
@@ -29,7 +31,7 @@ class AnalysisFiles:
 
     folder: Path
     rows: dict[str, list[dict[str, Any]]] = field(
-        default_factory=lambda: {table.name: [] for table in TABLES}  # pyright: ignore[reportUnknownLambdaType]
+        default_factory=lambda: {table.name: [] for table in EVERY}  # pyright: ignore[reportUnknownLambdaType]
     )
     transcripts: dict[str, list[tuple[int, str, bytes]]] = field(
         default_factory=dict[str, list[tuple[int, str, bytes]]]
@@ -109,6 +111,21 @@ class AnalysisFiles:
         row = {"kind": "final_text", "stage": False, "required": True, "detail": "", "imported": False}
         self.other("checks", key, name=name, passed=passed, **row | columns)
 
+    def stages(self, key: int, **reached: bool) -> None:
+        """Add the stages expected of it."""
+        for name, there in reached.items():
+            self.check(key, name.replace("_", "-"), there, stage=True, required=False)
+
+    def flag(self, key: int, name: str, detail: str = "odd") -> None:
+        """Let a detector fire."""
+        self.other("flags", key, name=name, detail=detail)
+
+    def offered(self, surface: str, **reads: bool | None) -> None:
+        """Say which tools a surface holds, and whether each only reads."""
+        self.rows["offered_tools"] += [
+            {"surface": surface, "server": "shop", "tool": tool, "reads": value} for tool, value in reads.items()
+        ]
+
     def other(self, table: str, key: int, **columns: Any) -> None:
         """Add a row to model_calls or tries."""
         self.rows[table].append({"attempt_key": key, **columns})
@@ -124,7 +141,7 @@ class AnalysisFiles:
         self.folder.mkdir(parents=True, exist_ok=True)
         draft = draft_file(self.folder)
         with duckdb.connect(str(draft)) as file:
-            for table in TABLES:
+            for table in EVERY:
                 for statement in table.ddl():
                     file.execute(statement)
                 for row in self.rows[table.name]:

@@ -167,3 +167,33 @@ def test_stages_are_shown_by_arm(files: AnalysisFiles, open_page: Open) -> None:
     files.publish()
     app = open_page("compare_page.py", run=run)
     assert rows(app, 1) == [{"stage": "paid", "A  recorded:small": "3 of 4 (75 %)"}]
+
+
+def test_the_verdict_is_told_in_words_with_what_it_rests_on(two: AnalysisFiles, open_page: Open) -> None:
+    app = open_page("compare_page.py", arm=[key("recorded:small"), key("recorded:large")])
+    assert "B is better on 2, worse on 0 of 3 scenarios; \\+33 points, 95 % interval" in said(app)
+    assert "differs in model" in said(app)
+    differences = rows(app, 0)
+    assert [(row["arm"], row["difference"], row["better / worse / equal"]) for row in differences] == [
+        ("B  recorded:large", "+0.333", "2 / 0 / 1")
+    ]
+    assert differences[0]["steps"] == "2.0 → 2.0 (the same in every scenario)"
+    assert differences[0]["cost"] == "unknown"
+
+
+def test_an_arm_of_low_coverage_is_not_compared_and_that_is_said(two: AnalysisFiles, open_page: Open) -> None:
+    app = open_page("compare_page.py", arm=[key("recorded:large"), key("recorded:small", 2, "broken")])
+    assert "no difference is told, too little was measured" in said(app)
+
+
+def test_imported_arms_and_flags_are_marked(files: AnalysisFiles, open_page: Open) -> None:
+    run = files.run(1, imported_from="xplainable", mode="live")
+    files.flag(files.attempt(run), "endless_polling", "12 of 12 calls are to look_up")
+    files.publish()
+    app = open_page("compare_page.py", run=run_id(1))
+    no_traceback(app)
+    for expected in ("imported from xplainable", "endless polling", "12 of 12 calls are to look", "1 of 1"):
+        assert expected in said(app)
+    app = open_page("attempt_page.py", run=run_id(1))
+    assert "endless polling: 12 of 12 calls" in said(app)
+    assert "imported from xplainable" in said(app)

@@ -12,8 +12,8 @@ def drifted(files: AnalysisFiles, number: int = 1, **finding: Any) -> int:
     keys = [files.attempt(run, sample=sample, target="hosted") for sample in range(2)]
     change = {
         "part": "result", "server": "shop", "tool": "look_up", "place": "address.province",
-        "change": "renamed to state", "severity": "breaking", "recorded": json.dumps({"province": "TX"}), "live": json.dumps({"state": "TX"}),
-        "count": 3, **finding,
+        "change": "renamed to state", "severity": "breaking", "recorded": json.dumps({"province": "TX"}),
+        "live": json.dumps({"state": "TX"}), "count": 3, **finding,
     }  # fmt: skip
     for key in keys:
         counts = {"calls": 4, "compared": 4, "equal": 1, "missing": False}

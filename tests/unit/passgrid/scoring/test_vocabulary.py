@@ -122,7 +122,7 @@ def test_passes(definition: dict[str, Any]) -> None:
         ({"file": {"path": "a.txt", "change": "none"}}, "a.txt is changed, not none"),
         ({"artifact": {"kind": "order", "where": {"sku": "B"}}}, 'another has sku: expected "B", got "A"'),
         ({"artifact": {"kind": "order", "at_least": 0, "at_most": 0}}, "1 of kind order created, at most 0 allowed"),
-        ({"read_back": {"tool": "order_state", "path": "state", "value": "open"}}, 'state: expected "open", got "paid"'),
+        ({"read_back": {"tool": "order_state", "path": "state", "value": "open"}}, 'expected "open", got "paid"'),
         ({"read_back": {"tool": "broken", "value": 1}}, "asked, and it erred: no"),
         ({"end_state": {"reference": True}}, "orders.17: expected …"),
         ({"evaluator": {"name": "Contains", "arguments": {"value": "nothing"}}}, "nothing"),
