@@ -103,7 +103,11 @@ def rescore(
 def _cells(
     connection: sa.Connection, run_id: str, library: Path | None, suites: Sequence[str]
 ) -> tuple[Mode, dict[str, Cell], dict[str, Suite]]:
-    request = request_of(run_spec(connection, run_id))
+    spec, imported_from = run_spec(connection, run_id)
+    if imported_from is not None:
+        message = f"was imported from {imported_from}: what its verdicts rest on is not here"
+        raise InvalidInput([Problem(f"run {run_id[:12]}", message, "judge it where it was measured")])
+    request = request_of(spec)
     if suites:
         request = replace(request, suites=tuple(suites))
     now, found = current_cells(request, library)

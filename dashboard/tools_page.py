@@ -56,9 +56,10 @@ def _card(one: ArmTools) -> None:
                 figure(title, share(dominant.calls / one.calls), one_line(dominant.tool, 40))
             if one.listed:
                 figure("Wasted calls", count(one.errors), f"{share(one.errors / one.calls)} ended in an error")
-            never = sum(not row.calls for row in one.rows)
-            if any(row.reads is not None or not row.calls for row in one.rows) or never:
-                figure("Tools used", f"{len(one.rows) - never} of {len(one.rows)}", "of those offered")
+            offered = [row for row in one.rows if row.offered]
+            if offered:
+                used = sum(row.calls > 0 for row in offered)
+                figure("Tools used", f"{used} of {len(offered)}", "of those offered")
 
 
 def _steps(arm: ComparedArm) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from api.cli.options import DryRun, Json, RunName, print_json
-from api.rescoring import Rescoring
+
+if TYPE_CHECKING:
+    # Judging brings the agent library in: only where a run is judged.
+    from api.rescoring import Rescoring
 
 SHOWN = 20
 

@@ -180,9 +180,11 @@ def run_cells(connection: sa.Connection, run_id: str) -> dict[str, tuple[str, st
     return {row.cell_id: (row.suite, row.scenario) for row in rows}
 
 
-def run_spec(connection: sa.Connection, run_id: str) -> dict[str, Any]:
-    """What a run was submitted as."""
-    return connection.execute(sa.text("SELECT spec FROM runs WHERE run_id = :run"), {"run": run_id}).scalar_one()
+def run_spec(connection: sa.Connection, run_id: str) -> tuple[dict[str, Any], str | None]:
+    """What a run was submitted as, and where it was imported from."""
+    query = sa.text("SELECT spec, imported_from FROM runs WHERE run_id = :run")
+    row = connection.execute(query, {"run": run_id}).one()
+    return row.spec, row.imported_from
 
 
 def stored_digests(connection: sa.Connection, keys: Sequence[int]) -> dict[int, str | None]:

@@ -26,6 +26,8 @@ class ToolRow:
     median_ms: float | None
     """None: no call has a known duration."""
     p90_ms: float | None
+    offered: bool
+    """Its server listed it; False too where nobody knows what was listed."""
     reads: bool | None
     """Its server says it only reads; None: the server does not say, or what was offered is not known."""
 
@@ -38,7 +40,7 @@ AND (? OR suite || '/' || scenario IN (SELECT unnest(cast(? AS VARCHAR[]))))
 _USED = f"""
 WITH mine AS (SELECT attempt_key, surface FROM attempts WHERE {_OF_ARM}),
 offered AS (
-    SELECT server, tool, bool_and(reads) AS reads FROM offered_tools
+    SELECT server, tool, bool_and(reads) AS reads, true AS offered FROM offered_tools
     WHERE surface IN (SELECT surface FROM mine) GROUP BY ALL
 ),
 used AS (
@@ -48,7 +50,7 @@ used AS (
     FROM tool_calls JOIN mine USING (attempt_key) GROUP BY ALL
 )
 SELECT server, tool, coalesce(calls, 0) AS calls, coalesce(errors, 0) AS errors, coalesce(attempts, 0) AS attempts,
-    median_ms, p90_ms, reads
+    median_ms, p90_ms, coalesce(offered, false) AS offered, reads
 FROM used FULL JOIN offered USING (server, tool) ORDER BY calls DESC, tool, server
 """  # noqa: S608 - names of ours
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,9 +32,9 @@ async def plans(turn):
 
 
 @pytest.fixture
-def boards(tmp_path: Path) -> Boards:
+def boards(tmp_path: Path) -> Iterator[Boards]:
     with boards_server(tmp_path) as server:
-        yield server  # pyright: ignore[reportReturnType]
+        yield server
 
 
 def test_eight_at_once_clean_up_and_what_two_killed_ones_made_is_taken_away(site: Site, boards: Boards) -> None:

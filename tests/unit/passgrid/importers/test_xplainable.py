@@ -111,11 +111,11 @@ def test_a_file_that_only_lacks_its_last_brackets_lost_no_case(tmp_path: Path) -
 
 
 def test_limits_errors_of_providers_and_of_agents_are_told_apart(tmp_path: Path) -> None:
-    missed = {"missed": ("report",)}
+    missed = ("report",)
     errors = [
-        case("a[0]", **missed, usage_limit_hit=True),
-        case("a[1]", **missed, error="ModelHTTPError: status_code: 429, model_name: m"),
-        case("a[2]", **missed, error="UnexpectedModelBehavior: too many retries\nof it"),
+        case("a[0]", missed, usage_limit_hit=True),
+        case("a[1]", missed, error="ModelHTTPError: status_code: 429, model_name: m"),
+        case("a[2]", missed, error="UnexpectedModelBehavior: too many retries\nof it"),
     ]
     found = attempts(one_run(write(tmp_path, results(errors, k=3))))
     assert [one.outcome.name for one in found] == ["limit", "infra_error(rate_limit)", "failed"]
