@@ -99,7 +99,9 @@ def pydantic_evals(
 
 
 @dataclass(frozen=True, slots=True)
-class _Unread:
+class Unread:
+    """An attempt that was wanted and does not count."""
+
     run: str
     place: str
     reason: str
@@ -114,7 +116,7 @@ def _import(results: Results, label: str | None, json: bool) -> None:
     with joined_stack() as addresses:
         engine = make_engine(addresses.database_url)
         written = [write_run(engine, run) for run in named]
-    unread = [one for run, done in zip(named, written, strict=True) for one in _unread(run, done.run_id)]
+    unread = [one for run, done in zip(named, written, strict=True) for one in unread_attempts(run, done.run_id)]
     if json:
         runs = [{"run": one.run_id, "attempts": one.attempts, "new": one.new} for one in written]
         lost = [{"run": one.run, "attempt": one.place, "reason": one.reason} for one in unread]
@@ -125,20 +127,22 @@ def _import(results: Results, label: str | None, json: bool) -> None:
         print(f"{one.run_id[:12]} {run.label} (imported from {run.source}): {what}")
     for note in results.notes:
         print(f"  {note}")
-    _say_unread(unread)
+    say_unread(unread)
     names = dict.fromkeys(one.run_id[:12] for one in written)
     print(f"  see what they say: passgrid report {' '.join(names)}")
 
 
-def _unread(run: ImportedRun, run_id: str) -> Iterator[_Unread]:
+def unread_attempts(run: ImportedRun, run_id: str) -> Iterator[Unread]:
+    """Those of a run that a file lost, or says too little of."""
     for arm in run.arms:
         for one in arm.attempts:
             if one.outcome.kind is OutcomeKind.INFRA_ERROR:
                 place = f"{arm.model}, {arm.prompt}: {one.suite}/{one.scenario}, sample {one.sample}"
-                yield _Unread(run_id, place, one.outcome.reason)
+                yield Unread(run_id, place, one.outcome.reason)
 
 
-def _say_unread(unread: list[_Unread]) -> None:
+def say_unread(unread: list[Unread]) -> None:
+    """Name them; nothing where there is none."""
     if not unread:
         return
     attempts = "1 attempt does" if len(unread) == 1 else f"{len(unread)} attempts do"

@@ -68,6 +68,10 @@ class AttemptRow(OfAttempt):
     output_tokens: int | None
     cost_usd: float | None
     duration_s: float | None
+    working_s: float | None
+    recovered_structured: int | None
+    recovered_opaque: int | None
+    leftovers: int | None
     digest: str | None
     started_at: datetime | None
     finished_at: datetime | None

@@ -93,6 +93,14 @@ class ImportedAttempt:
     output_tokens: int | None = None
     cost_usd: float | None = None
     duration_s: float | None = None
+    working_s: float | None = None
+    """Of its duration, without waiting for a provider."""
+    recovered_structured: int | None = None
+    """Errors with a code and a suggestion that it got over."""
+    recovered_opaque: int | None = None
+    """Other errors that it got over."""
+    leftovers: int | None = None
+    """Artifacts it made that are still there; None: nobody looked."""
     checks: tuple[ImportedCheck, ...] = ()
     """Stages too."""
     flags: Mapping[str, str] = field(default_factory=dict[str, str])

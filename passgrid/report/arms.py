@@ -69,6 +69,12 @@ class ArmReport:
     steps: Distribution | None
     wasted_calls: int
     duration_s: Distribution | None
+    working_s: Distribution | None
+    """None: not measured of at least one attempt."""
+    recovered: tuple[int | None, int | None]
+    """Errors that attempts got over: those that say what to do, and others; None: nobody counted."""
+    leftovers: int | None
+    """Artifacts that are still there; None: nobody looked."""
     tokens: Distribution | None
     """None: unknown for at least one attempt."""
     cost_usd: float | None
@@ -118,6 +124,12 @@ def _arm(name: ArmName, facts: Sequence[AttemptFact], most_k: int | None) -> Arm
         steps=distribution([fact.tool_calls for fact in valid]),
         wasted_calls=sum(fact.wasted_calls or 0 for fact in facts),
         duration_s=distribution([fact.duration_s for fact in valid]),
+        working_s=distribution([fact.working_s for fact in valid]),
+        recovered=(
+            _sum_of_known([fact.recovered_structured for fact in facts]),
+            _sum_of_known([fact.recovered_opaque for fact in facts]),
+        ),
+        leftovers=_sum_of_known([fact.leftovers for fact in facts]),
         tokens=distribution([fact.tokens for fact in valid]),
         cost_usd=_total([fact.cost_usd for fact in facts if fact.outcome is not None]),
         stages=_stages(valid),
@@ -166,6 +178,11 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 def _outcomes(facts: Sequence[AttemptFact]) -> Counter[str]:
     return Counter(fact.outcome or "unfinished" for fact in facts)
+
+
+def _sum_of_known(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _total(values: Sequence[float | None]) -> float | None:

@@ -52,6 +52,14 @@ class AttemptFact:
     """Stages the scenario expects, and whether each was reached."""
     flags: tuple[str, ...] = ()
     """Detectors that fired."""
+    working_s: float | None = None
+    """Of its duration, without waiting for a provider."""
+    recovered_structured: int | None = None
+    """Errors with a code and a suggestion that it got over."""
+    recovered_opaque: int | None = None
+    """Other errors that it got over."""
+    leftovers: int | None = None
+    """Artifacts it made that are still there; None: nobody looked."""
 
 
 def fact_of(
@@ -78,6 +86,10 @@ def fact_of(
         model_turns=row["model_turns"],
         wasted_calls=row["wasted_calls"],
         duration_s=row["duration_s"],
+        working_s=row["working_s"],
+        recovered_structured=row["recovered_structured"],
+        recovered_opaque=row["recovered_opaque"],
+        leftovers=row["leftovers"],
         tokens=row["tokens"],
         cost_usd=row["cost_usd"],
         answers=answers,

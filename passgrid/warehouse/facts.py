@@ -13,7 +13,8 @@ from passgrid.report.tool_use import ToolUse
 _ATTEMPTS = sa.text("""
 SELECT a.key, a.run_id, r.label, r.mode, r.imported_from, c.model, c.prompt, c.target, c.fault, c.mitigation, c.suite,
     c.scenario, a.sample, a.attempt_id, a.state, a.outcome, a.outcome_detail, a.reason, a.valid, a.passed, a.tool_calls,
-    a.model_turns, a.wasted_calls, a.duration_s, a.input_tokens + a.output_tokens AS tokens, a.cost_usd
+    a.model_turns, a.wasted_calls, a.duration_s, a.input_tokens + a.output_tokens AS tokens, a.cost_usd,
+    a.working_s, a.recovered_structured, a.recovered_opaque, a.leftovers
 FROM attempts a JOIN cells c ON c.key = a.cell_key JOIN runs r ON r.run_id = a.run_id
 WHERE a.run_id = ANY(:runs)
 ORDER BY array_position(cast(:runs AS text[]), a.run_id), c.key, a.sample

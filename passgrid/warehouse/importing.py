@@ -69,7 +69,8 @@ _CELL_COLUMNS = (
 _ATTEMPT_COLUMNS = (
     "run_id", "cell_key", "attempt_id", "sample", "queue", "priority", "state", "outcome", "outcome_detail", "reason",
     "valid", "passed", "model_turns", "tool_calls", "wasted_calls", "input_tokens", "output_tokens", "cost_usd",
-    "duration_s", "digest", "started_at", "finished_at",
+    "duration_s", "working_s", "recovered_structured", "recovered_opaque", "leftovers", "digest", "started_at",
+    "finished_at",
 )  # fmt: skip
 QUEUE = "imported"
 """Which no worker takes."""
@@ -135,8 +136,8 @@ def _attempt(run_id: str, arm: ImportedArm, one: ImportedAttempt, cells: dict[_C
     return (
         run_id, cells[arm.axes, one.scenario_key], one.attempt_id, one.sample, QUEUE, 0, "done", str(outcome.kind),
         stored_text(outcome.detail), stored_text(outcome.reason), outcome.valid, outcome.passed, one.model_turns,
-        one.steps, one.wasted_calls, one.input_tokens, one.output_tokens, one.cost_usd, one.duration_s, one.digest,
-        one.started_at, one.finished_at,
+        one.steps, one.wasted_calls, one.input_tokens, one.output_tokens, one.cost_usd, one.duration_s, one.working_s,
+        one.recovered_structured, one.recovered_opaque, one.leftovers, one.digest, one.started_at, one.finished_at,
     )  # fmt: skip
 
 

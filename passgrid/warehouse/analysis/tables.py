@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-VERSION = 5
+VERSION = 6
 """Grows with every change here: a file of another version is rebuilt."""
 
 
@@ -103,6 +103,14 @@ ATTEMPTS = Table(
         Column("output_tokens", "BIGINT", "null: unknown", "a.output_tokens"),
         Column("cost_usd", "DOUBLE", "US dollars; null: unknown", "a.cost_usd"),
         Column("duration_s", "DOUBLE", "wall-clock seconds", "a.duration_s"),
+        Column("working_s", "DOUBLE", "without waiting for a provider; null: not measured", "a.working_s"),
+        Column("most_called", "VARCHAR", "the tool it called most", "a.most_called"),
+        Column("most_calls", "INTEGER", "calls of that tool", "a.most_calls"),
+        Column(
+            "recovered_structured", "INTEGER", "errors with code and suggestion it got over", "a.recovered_structured"
+        ),
+        Column("recovered_opaque", "INTEGER", "other errors it got over", "a.recovered_opaque"),
+        Column("leftovers", "INTEGER", "artifacts of it that are still there; null: nobody looked", "a.leftovers"),
         Column("tries", "INTEGER", "executions: more than one after a crash", "a.fence"),
         Column("digest", "VARCHAR", "hash of outcome, messages, journal and checks", "a.digest"),
         Column("surface", "VARCHAR", "hash of the tools that were offered; null: unknown", "a.surface_hash"),

@@ -20,6 +20,18 @@ def follow(page: Page, text: str | re.Pattern[str], title: str) -> None:
     settle(page)
 
 
+def fits(page: Page, *, charts: bool = True) -> None:
+    """Nothing scrolls sideways, and charts lie within the screen."""
+    page.wait_for_timeout(500)
+    for box in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth"), f"{box} scrolls sideways"
+    if charts:
+        chart = page.get_by_test_id("stVegaLiteChart").first.bounding_box()
+        assert chart is not None
+        assert page.viewport_size is not None
+        assert chart["x"] + chart["width"] <= page.viewport_size["width"]
+
+
 def compare(run: dict[str, Any]) -> str:
     return f"compare?run={run['run']}"
 
@@ -106,8 +118,10 @@ def test_choosers_of_an_attempt(open_page: Opener, run: dict[str, Any]) -> None:
     assert "attempt=" in page.url
 
 
-def test_a_stage_leads_from_its_cell_to_an_attempt(open_page: Opener, imported: str) -> None:
+def test_a_stage_leads_from_its_cell_to_an_attempt(open_page: Opener, imported: str, picture: Picture) -> None:
     page = open_page(f"stages?run={imported}")
+    fits(page)
+    picture(page, "stages")
     expect(page.get_by_text("imported from xplainable").first).to_be_visible()
     expect(page.get_by_text("n = 10 of 10 · coverage 100 %").first).to_be_visible()
     page.locator("svg g.mark-text text[aria-label*='stage: report'][aria-label*='returns']").first.click()
@@ -120,8 +134,12 @@ def test_a_stage_leads_from_its_cell_to_an_attempt(open_page: Opener, imported: 
     expect(page.get_by_text("endless polling: 26 of 60 calls")).to_be_visible()
 
 
-def test_tools_name_the_one_that_is_called_most_and_the_calls_in_vain(open_page: Opener, imported: str) -> None:
+def test_tools_name_the_one_that_is_called_most_and_the_calls_in_vain(
+    open_page: Opener, run: dict[str, Any], imported: str, picture: Picture
+) -> None:
     page = open_page(f"tools?run={imported}")
+    fits(page)
+    picture(page, "tools")
     most = page.get_by_test_id("stMetric").filter(has_text="Most called")
     expect(most.first).to_contain_text("get_autotrain_status")
     expect(page.get_by_test_id("stMetric").filter(has_text="Wasted calls").first).to_contain_text("ended in an error")
@@ -130,9 +148,6 @@ def test_tools_name_the_one_that_is_called_most_and_the_calls_in_vain(open_page:
     follow(page, "Compare →", "Compare")
     assert f"run={imported}" in page.url
     expect(page.get_by_text(re.compile("B is better on 0, worse on 1 of 2 scenarios; −10 points"))).to_be_visible()
-
-
-def test_tools_of_a_replayed_run_show_what_was_offered(open_page: Opener, run: dict[str, Any]) -> None:
     page = open_page(f"tools?run={run['run']}")
     expect(page.get_by_test_id("stMetric").filter(has_text="Tool calls")).to_contain_text("1,164")
     expect(page.get_by_test_id("stMetric").filter(has_text="Most called")).to_contain_text("get_reservation_details")
@@ -160,8 +175,15 @@ def test_a_run_is_followed_while_it_runs(
     expect(page.get_by_text("Compare the newest run (watched on screen) →")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-@pytest.mark.parametrize("name", ["runs", "compare", "stages", "tools", "attempt"])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        *((name, size) for name in ("runs", "compare", "attempt") for size in (LAPTOP, PHONE)),
+        ("stages", PHONE),
+        ("tools", PHONE),
+    ],
+    ids=str,
+)
 def test_pages_fit_the_screen(
     open_page: Opener, run: dict[str, Any], imported: str, picture: Picture, name: str, size: tuple[int, int]
 ) -> None:
@@ -170,11 +192,5 @@ def test_pages_fit_the_screen(
     page = open_page(paths.get(name, compare(run) + (busy if name == "attempt" else "")), size)
     if name == "attempt":
         follow(page, "sample 0 limit(turns)", "Attempt")
-    page.wait_for_timeout(500)
-    for box in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth"), f"{box} scrolls sideways"
-    if name != "runs":
-        chart = page.get_by_test_id("stVegaLiteChart").first.bounding_box()
-        assert chart is not None
-        assert chart["x"] + chart["width"] <= size[0]
+    fits(page, charts=name != "runs")
     picture(page, name)

@@ -12,6 +12,7 @@ from passgrid.importers.export_rows import MANIFEST, ROWS, VERSION
 
 _NO_NUMBERS = (
     "model_turns", "tool_calls", "wasted_calls", "input_tokens", "output_tokens", "cost_usd", "duration_s", "digest",
+    "working_s", "recovered_structured", "recovered_opaque", "leftovers",
     "started_at", "finished_at", "outcome_detail", "reason",
 )  # fmt: skip
 
