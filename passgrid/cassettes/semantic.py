@@ -50,14 +50,19 @@ def same_question(
     best: tuple[Occurrence, float] | None = None
     for one in session.world.occurrences_of(call.tool):
         if one.certain and one.state == state:
-            score = likeness(one.call.arguments, call.arguments, schema, model)
+            score = likeness(one.call.arguments, call.arguments, schema, model, threshold)
             if score is not None and score >= threshold and (best is None or score > best[1]):
                 best = (one, score)
     return best
 
 
-def likeness(recorded: Any, asked: Any, schema: Mapping[str, Any], model: Similarity) -> float | None:
-    """The least similarity among the texts that differ; None where anything else differs, or no text does."""
+def likeness(
+    recorded: Any, asked: Any, schema: Mapping[str, Any], model: Similarity, enough: float = THRESHOLD
+) -> float | None:
+    """The least similarity among the texts that differ; None where anything else differs, or no text does.
+
+    enough: what lies below it may be given less exactly.
+    """
     if not (is_object(recorded) and is_object(asked) and recorded.keys() == asked.keys()):
         return None
     pairs: list[tuple[str, str]] = []
@@ -70,16 +75,18 @@ def likeness(recorded: Any, asked: Any, schema: Mapping[str, Any], model: Simila
         if not (_sentence(left) and _sentence(right) and may_mean_the_same(left, right)):
             return None
         pairs.append((left, right))
-    return min((_likeness(left, right, model) for left, right in pairs), default=None)
+    return min((_likeness(left, right, model, enough) for left, right in pairs), default=None)
 
 
-def _likeness(left: str, right: str, model: Similarity) -> float:
+def _likeness(left: str, right: str, model: Similarity, enough: float) -> float:
     """The similarity, less what it would gain if one word of each were left out.
 
     Two wordings of a question differ in many words a little; a question about another thing differs in one, and is
     more alike without it.
     """
     similarity = model.similarity(left, right)
+    if similarity < enough:
+        return similarity
     gains = (model.similarity(ours, theirs) - similarity for ours, theirs in unshared(left, right))
     return similarity - max(0.0, *gains, 0.0)
 

@@ -29,7 +29,7 @@ def test_the_published_figures_come_out_again(installation: Installation, finish
     assert arm["pass_at"] == pytest.approx({"1": 0.42, "2": 0.566667, "3": 0.66, "4": 0.72}, abs=5e-7)
     assert all(low <= arm["pass_at"][k] <= high for k, (low, high) in arm["pass_at_interval"].items())
     assert (arm["tool_calls"], arm["model_turns"]) == (1164, 2454)
-    assert arm["answers"] == {"live": 0, "recorded": 1164, "faked": 0, "faulted": 0, "missed": 0}
+    assert {name: count for name, count in arm["answers"].items() if count} == {"recorded": 1164}
     assert arm["outcomes"] == {"passed": 84, "failed": 111, "limit(turns)": 5}
     assert (arm["cost_usd"], arm["tokens"]) == (None, None)
 

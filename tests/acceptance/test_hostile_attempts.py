@@ -47,7 +47,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
     """Every attempt of such a run, by scenario."""
     folder = tmp_path_factory.mktemp("hostile")
     limits = {"limits": {"seconds": 4}}
-    scenarios = dict.fromkeys(("abort", "hog", "spin", "swallow"), limits)
+    scenarios: dict[str, Any] = dict.fromkeys(("abort", "spin", "swallow"), limits)
+    scenarios["hog"] = {"limits": {"seconds": 60}}
     suite = write_scripted_suite(
         folder, "hostile", POLICIES, {**{f"healthy-{i:02d}": {} for i in range(HEALTHY)}, **scenarios}
     )

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from api.cli import main, submit
 
 COMMANDS = [
-    "up", "down", "status", "doctor", "watch", "cancel", "resume", "report", "export", "dashboard", "import",
+    "up", "down", "status", "doctor", "watch", "cancel", "resume", "report", "export", "dashboard",
     "validate", "schema", "prune", "backup", "restore", "pause", "retry", "tune", "providers",
     "drift", "login", "rescore", "agreement", "surface",
 ]  # fmt: skip
@@ -38,6 +38,14 @@ def test_every_command_for_tokens_has_an_example(command: str) -> None:
 )
 def test_every_command_for_cassettes_has_an_example(command: str) -> None:
     assert f"Example: passgrid cassette {command}" in text_of("cassette", command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["tau-bench", "vcr", "passgrid", "xplainable", "inspect", "pydantic-evals", "pydantic-evals-dataset"],
+)
+def test_every_format_that_is_imported_has_an_example(command: str) -> None:
+    assert f"Example: passgrid import {command}" in text_of("import", command)
 
 
 @pytest.mark.parametrize("command", ["list", "show", "check", "run-now"])
