@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from passgrid.cassettes.canonical import canonical_arguments
 from passgrid.json_paths import as_json
 from passgrid.json_values import is_array, is_object
 from passgrid.scenario import Scenario
@@ -65,6 +66,11 @@ class Evidence:
         return "\n\n".join(text for text in texts if text)
 
     @cached_property
+    def questions(self) -> list[tuple[str, bytes | None]]:
+        """Of every call its tool and its arguments in canonical form; None where nobody knows them."""
+        return [(call.tool, _canonical(call.arguments)) for call in self.tool_calls]
+
+    @cached_property
     def answers(self) -> list[tuple[str, Any]]:
         """Tools and what they answered, errors left out, JSON in texts read."""
         return [(call.tool, as_json(call.result)) for call in self.tool_calls if not call.error and call.result]
@@ -81,6 +87,11 @@ class Evidence:
             for call in self.tool_calls
             if call.tool == tool and server in {None, call.server} and not call.error
         ]
+
+
+def _canonical(arguments: Any) -> bytes | None:
+    known = is_object(arguments) or isinstance(arguments, str)
+    return canonical_arguments({"": arguments}) if known else None
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

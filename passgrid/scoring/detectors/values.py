@@ -27,9 +27,11 @@ def identical_rows(evidence: Evidence) -> str | None:
     """A table whose rows are all the same: a model that predicts one thing, a join that went wrong."""
     for tool, value in evidence.answers:
         for path, rows in _lists(value, ""):
+            if len(rows) < LEAST_ROWS:
+                continue
             # Rows are told apart by what they are named; what is left must differ somewhere.
             told = [_unnamed(row) for row in rows if is_object(row)]
-            whole = len(told) >= LEAST_ROWS and len(told) == len(rows) and all(told)
+            whole = len(told) == len(rows) and all(told)
             if whole and len({canonical_arguments(row) for row in told}) == 1:
                 return f"{tool}: all {len(told)} rows{_at(path)} are the same"
     return None
