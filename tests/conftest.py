@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Before anything imports numpy: several tests at once on few processors, and threads that spin would slow all of them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # The machines that run these are shared: how long an example takes says nothing.
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")

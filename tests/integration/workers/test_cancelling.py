@@ -8,6 +8,7 @@ from typing import Any
 
 import zstandard
 
+from passgrid.warehouse.control import cancel
 from tests.acceptance.scripted_suites import write_scripted_suite
 from tests.integration.hosts import Site, add_server, runs, server_of, server_pids
 
@@ -45,7 +46,7 @@ AGAIN_AND_AGAIN = """
 @policy("m")
 def m(turn):
     log_call(turn)
-    return Call("work", {"seconds": 4})
+    return Call("work", {"seconds": 10})
 """
 
 
@@ -61,8 +62,8 @@ def test_a_run_cancelled_during_a_tool_call_makes_no_call_after_it(site: Site) -
     site.wait_for("all three tools are at work", lambda: len(server_pids(site)) == 3)
     servers = server_pids(site)
     assert all(runs(pid) for pid in servers)
-    cancelled = site.commands.json("passgrid", "cancel", run)
-    assert (cancelled["attempts"], cancelled["running"]) == (0, 3)
+    cancelled = cancel(site.engine, run)  # not the command: on a busy machine a tool would be done before it starts
+    assert (cancelled.attempts, cancelled.running) == (0, 3)
     site.wait_until_done()
     assert len(site.calls()) == 3
     assert site.value("SELECT count(*) FROM intents WHERE kind = 'tool'") == 3
