@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import importlib
 import logging
 import os
 import threading
@@ -16,13 +17,13 @@ from passgrid.attempt import AttemptResult, AttemptRun, unrunnable
 from passgrid.attempt_order import AttemptOrder
 from passgrid.log_lines import log_context
 from passgrid.outcome import LimitName, Outcome, OutcomeKind
-from passgrid.tools.kept_sessions import KeptSessions
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.losses import give_up, hand_back
 from passgrid.warehouse.results import Finished
 from passgrid.warehouse.teardowns import want_teardowns
 from workers.attribution import ATTEMPT, attributed_task, current_attempt, current_place
 from workers.gate import AttemptGate, GateKeeper
+from workers.late_sessions import LateSessions
 from workers.leases import LeaseKeeper
 from workers.naming import incarnation
 from workers.orders import OrderBook
@@ -57,7 +58,7 @@ class LiveAttempts:
         self._leases = LeaseKeeper(engine, settings.lease_s, self._lost)
         self._gates = GateKeeper(engine)
         self._orders = OrderBook(SuiteFolders())
-        self._sessions = KeptSessions() if shared else None
+        self._sessions = LateSessions() if shared else None
         self._orders_lock = threading.Lock()
         watchdog = Watchdog(self._running, self._overdue, settings.memory_mb, self._full)
         if shared:
@@ -113,7 +114,11 @@ class LiveAttempts:
     def _order(self, claimed: Claim) -> AttemptOrder:
         with self._orders_lock, self._engine.connect() as connection:
             self._orders.fetch(connection, [claimed])
-            return self._orders.order(claimed, AttemptGate(self._gates, claimed), self._sessions)
+            order = self._orders.order(claimed, AttemptGate(self._gates, claimed), self._sessions)
+        if order.scenario.mcp_servers:
+            # Here, in the thread that waits for the attempt: on the event loop it would keep all the others waiting.
+            importlib.import_module("passgrid.tools.kept_sessions")
+        return order
 
     def _lost(self, claims: Sequence[Claim]) -> None:
         """Somebody else has these now: what is left of them here must not go on."""
