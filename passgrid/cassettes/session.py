@@ -108,11 +108,11 @@ class WorldSession:
 
     def _recorded(self, call: Call, spelled: Spelled) -> Occurrence | None:
         state = self.history.state_for(self.world.rules.relevant(call.tool))
-        found = self.world.recorded(call.tool, spelled.literal, spelled.symbolic, state)
-        for recording in sorted(found, key=lambda recording: (recording != self._last, recording)):
-            one = self._next_of(found[recording])
-            if one is not None and self._means(one, spelled) and self._fits(one):
-                return one
+        for found in self.world.recorded(call.tool, spelled.literal, spelled.symbolic, state):
+            for recording in sorted(found, key=lambda recording: (recording != self._last, recording)):
+                one = self._next_of(found[recording])
+                if one is not None and self._means(one, spelled) and self._fits(one):
+                    return one
         return None
 
     def _next_of(self, occurrences: Sequence[Occurrence]) -> Occurrence | None:
@@ -201,7 +201,8 @@ class WorldSession:
         state_before = self.history
         for call in calls:
             spelled = self._spelled(call)
-            one = next((one for one in left if one.tool == call.tool and _same(one.spelled, spelled)), None)
+            same = (one for one in left if one.tool == call.tool and _same(one.spelled, spelled))
+            one = next((one for one in same if self._means(one, spelled)), None)
             if one is not None:
                 left.remove(one)
             elif self.world.rules.reads(call.tool) and not self._depends_on(call, step):

@@ -60,10 +60,13 @@ class World:
             if len(step.occurrences) > 1 and step.writes:
                 self._together.setdefault(_tools(write.tool for write in step.writes), []).append(step)
 
-    def recorded(self, tool: str, literal: bytes | None, symbolic: bytes, state: str) -> dict[int, list[Occurrence]]:
-        """What was recorded of a call in a state, by recording."""
-        found = self._literal.get((tool, literal, state)) if literal is not None else None
-        return found or self._symbolic.get((tool, symbolic, state), {})
+    def recorded(
+        self, tool: str, literal: bytes | None, symbolic: bytes, state: str
+    ) -> Iterator[dict[int, list[Occurrence]]]:
+        """What was recorded of a call in a state, by recording: first of the same arguments, then of the same meaning."""
+        if literal is not None and (tool, literal, state) in self._literal:
+            yield self._literal[tool, literal, state]
+        yield self._symbolic.get((tool, symbolic, state), {})
 
     def recorded_together(self, tools: Iterable[str]) -> Sequence[TrackStep]:
         """Steps in which just these writing tools overlapped."""

@@ -99,6 +99,18 @@ def test_an_id_that_a_recording_made_is_followed_into_the_others() -> None:
         ask(one, "find", order=ID_B)
 
 
+def test_overlapping_calls_do_not_ask_for_another_recordings_thing_either() -> None:
+    first = recording([("order", {"n": 1}, {"id": ID_A})])
+    both = [("price", {"order": ID_B}, 3), ("set_price", {"order": ID_B, "to": 4}, "ok")]
+    second = recording([("order", {"n": 1}, {"id": ID_B})], both)
+    calls = [[Call("price", {"order": it}), Call("set_price", {"order": it, "to": 4})] for it in (ID_B, ID_A)]
+    one = session(first, second)
+    assert ask(one, "order", n=1) == {"id": ID_A}
+    with pytest.raises(NotRecorded):
+        one.answer(calls[0])
+    assert [found.result for found in one.answer(calls[1])] == [3, "ok"]
+
+
 def test_a_nonce_of_the_agent_is_none_of_the_question_and_comes_back_in_the_answer() -> None:
     recorded = recording([("order", {"n": 1, "key": ID_A}, {"accepted": ID_A})])
     assert ask(session(recorded), "order", n=1, key=NONCE) == {"accepted": NONCE}

@@ -134,7 +134,7 @@ def test_nothing_written_in_one_is_seen_in_the_next(make: Make) -> None:
     """Also by writing in place, which a hard link would let through."""
     first, beside = make(), make()
     with (folder_of(first) / "a.txt").open("r+b") as file:
-        file.write(b"XXX")
+        file.write(b"new")
     with (folder_of(first) / "notes/b.txt").open("ab") as file:
         file.write(b"more")
     first.remove()
