@@ -40,7 +40,7 @@ class Aftermath:
             async with asyncio.timeout(AFTERMATH_SECONDS):
                 return await self._end(calls)
         except TimeoutError:
-            return Afterwards(end_state={"error": f"the servers did not answer within {AFTERMATH_SECONDS:g} s"})
+            return Afterwards(trouble=f"the servers did not answer within {AFTERMATH_SECONDS:g} s")
 
     async def _end(self, calls: Sequence[ToolCallRecord]) -> Afterwards:
         backs = {name: await self._read_back(one) for name, one in self._scenario.read_backs.items()}
@@ -50,7 +50,7 @@ class Aftermath:
         try:
             after = await listed(self._servers, kinds)
         except AskedInVain as error:
-            return Afterwards(read_backs=backs, end_state=state or {"error": str(error)})
+            return Afterwards(read_backs=backs, end_state=state, trouble=str(error))
         found = differences(kinds, self._before, after, made, self._namespace, calls)
         ours = [(one.kind, one.id) for one in found if one.ours and one.change == "created"]
         removed, left = await torn_down(self._servers, kinds, ours) if ours else (0, ())

@@ -103,7 +103,8 @@ def cassette_schema() -> dict[str, Any]:
                 "description": "What servers said after the agent was done.",
                 "properties": {
                     "artifacts": {"type": "array"}, "read_backs": {"type": "object"}, "end_state": {"type": "object"},
-                    "judge": {"type": "object"}, "leftovers": {"type": "array"}, "removed": {"type": "integer"},
+                    "judge": {"type": "object"}, "leftovers": {"type": "array"},
+                    "removed": {"type": "integer"}, "trouble": {"type": "string"},
                 },
                 "additionalProperties": False,
             },

@@ -63,7 +63,7 @@ class World:
     def recorded(
         self, tool: str, literal: bytes | None, symbolic: bytes, state: str
     ) -> Iterator[dict[int, list[Occurrence]]]:
-        """What was recorded of a call in a state, by recording: first of the same arguments, then of the same meaning."""
+        """What was recorded of a call in a state, by recording: with these arguments, then with their meaning."""
         if literal is not None and (tool, literal, state) in self._literal:
             yield self._literal[tool, literal, state]
         yield self._symbolic.get((tool, symbolic, state), {})

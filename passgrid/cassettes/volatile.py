@@ -15,8 +15,9 @@ import orjson
 
 from passgrid.json_values import is_array, is_object
 
+UUID = r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
 TOKEN = re.compile(
-    r"(?P<uuid>\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b)"
+    rf"(?P<uuid>{UUID})"
     r"|(?P<clock>\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z|[+-]\d\d:?\d\d)?)"
     r"|(?P<folder>(?:/private)?/(?:tmp|var/folders/[^/\s\"']+/[^/\s\"']+/T)/[^/\s\"'\\:,;)\]}>]+)"
 )

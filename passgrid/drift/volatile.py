@@ -1,11 +1,17 @@
-"""Values that differ from one call to the next though nothing changed: moments, UUIDs, temporary paths."""
+"""Values that differ from one call to the next though nothing changed: moments, UUIDs, temporary paths.
+
+Wider than what may be forgotten when a recorded call is matched (`passgrid.cassettes.volatile`): there a time that a
+person might ask for must be equal, here it only has to be no news.
+"""
 
 from __future__ import annotations
 
 import re
 
+from passgrid.cassettes.volatile import UUID
+
 _KINDS = (
-    ("uuid", r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"),
+    ("uuid", UUID),
     ("time", r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)\b)?"),
     ("path", r"(?:/private)?(?:/var)?/tmp/[^\s\"'<>:,;)\]}]+"),
 )

@@ -30,6 +30,8 @@ class Afterwards:
     leftovers: tuple[Leftover, ...] = ()
     removed: int = 0
     """Artifacts that were taken away again."""
+    trouble: str = ""
+    """Why nobody knows what is left there, or what servers would have said; empty where all is known."""
 
     def to_json(self) -> dict[str, Any]:
         """As a recording and the stored evidence hold it; parts that are empty are left out."""
@@ -40,6 +42,7 @@ class Afterwards:
             "judge": dict(self.judge),
             "leftovers": [asdict(one) for one in self.leftovers],
             "removed": self.removed,
+            "trouble": self.trouble,
         }
         return {name: part for name, part in parts.items() if part}
 
@@ -60,4 +63,5 @@ def afterwards_of(document: Mapping[str, Any]) -> Afterwards:
         judge=document.get("judge", {}),
         leftovers=tuple(Leftover(**one) for one in document.get("leftovers", ())),
         removed=document.get("removed", 0),
+        trouble=document.get("trouble", ""),
     )

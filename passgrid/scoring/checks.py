@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from passgrid.conditions import Check
+from passgrid.conditions import Check, Evaluator
 from passgrid.judge import Judge
 from passgrid.scenario import Scenario
 from passgrid.scoring import calls, ends, texts
@@ -63,7 +63,7 @@ def all_required_passed(results: tuple[CheckResult, ...]) -> bool:
 
 def _run(name: str, check: Check, stage: bool, evidence: Evidence, code: SuiteCode) -> CheckResult:
     try:
-        passed, detail = _JUDGES[check.kind](check, evidence, code)
+        passed, detail = _JUDGES[check.kind](getattr(check, check.kind), name, evidence, code)
     except Exception as error:  # noqa: BLE001 - a suite's own code may raise anything; that is its result
         passed, detail = None, f"the check itself failed: {type(error).__name__}: {error}"
     return CheckResult(
@@ -77,59 +77,8 @@ def _run(name: str, check: Check, stage: bool, evidence: Evidence, code: SuiteCo
     )
 
 
-def _final_text(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.final_text is not None
-    return texts.match_text(check.final_text, evidence.final_text)
-
-
-def _said(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.said is not None
-    return texts.match_text(check.said, evidence.said)
-
-
-def _tool_called(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.tool_called is not None
-    return calls.called(check.tool_called, evidence)
-
-
-def _tool_never_called(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.tool_never_called is not None
-    return calls.never_called(check.tool_never_called, evidence)
-
-
-def _tools_in_order(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.tools_in_order is not None
-    return calls.in_order(check.tools_in_order, evidence)
-
-
-def _tool_result(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.tool_result is not None
-    return calls.result(check.tool_result, evidence)
-
-
-def _file(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.file is not None
-    return ends.file(check.file, evidence)
-
-
-def _artifact(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.artifact is not None
-    return ends.artifact(check.artifact, evidence)
-
-
-def _read_back(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.read_back is not None
-    return ends.read_back(check.read_back, check.shown_name, evidence)
-
-
-def _end_state(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.end_state is not None
-    return ends.end_state(check.end_state, evidence)
-
-
-def _python(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.python is not None
-    answer = code.function(check.python)(evidence)
+def _python(reference: str, evidence: Evidence, code: SuiteCode) -> Verdict:
+    answer = code.function(reference)(evidence)
     if isinstance(answer, bool):
         return answer, "it returned False"
     if isinstance(answer, str):
@@ -139,34 +88,33 @@ def _python(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
     return None, f"it returned {type(answer).__name__}: return True, False, None (passed) or a text (why not)"
 
 
-def _evaluator(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.evaluator is not None
+def _evaluator(wanted: Evaluator, evidence: Evidence, code: SuiteCode) -> Verdict:
     # Brings the library of evaluators in, with all of its tracing: only where there is one.
     from passgrid.scoring.evaluators import evaluated
 
-    return evaluated(check.evaluator, evidence, code)
+    return evaluated(wanted, evidence, code)
 
 
-def _recorded_verdict(check: Check, evidence: Evidence, code: SuiteCode) -> Verdict:
-    assert check.recorded_verdict is not None
-    verdict = evidence.verdicts.get(check.recorded_verdict)
+def _recorded_verdict(name: str, evidence: Evidence) -> Verdict:
+    verdict = evidence.verdicts.get(name)
     if verdict is None:
         return None, "the recording holds no such verdict"
     return bool(verdict == 1 or verdict is True), f"recorded as {verdict}"
 
 
-_JUDGES: Mapping[str, Callable[[Check, Evidence, SuiteCode], Verdict]] = {
-    "final_text": _final_text,
-    "said": _said,
-    "tool_called": _tool_called,
-    "tool_never_called": _tool_never_called,
-    "tools_in_order": _tools_in_order,
-    "tool_result": _tool_result,
-    "file": _file,
-    "artifact": _artifact,
-    "read_back": _read_back,
-    "end_state": _end_state,
-    "python": _python,
-    "evaluator": _evaluator,
-    "recorded_verdict": _recorded_verdict,
+_JUDGES: Mapping[str, Callable[[Any, str, Evidence, SuiteCode], Verdict]] = {
+    "final_text": lambda wanted, _, evidence, code: texts.match_text(wanted, evidence.final_text),
+    "said": lambda wanted, _, evidence, code: texts.match_text(wanted, evidence.said),
+    "tool_called": lambda wanted, _, evidence, code: calls.called(wanted, evidence),
+    "tool_never_called": lambda wanted, _, evidence, code: calls.never_called(wanted, evidence),
+    "tools_in_order": lambda wanted, _, evidence, code: calls.in_order(wanted, evidence),
+    "tool_result": lambda wanted, _, evidence, code: calls.result(wanted, evidence),
+    "file": lambda wanted, _, evidence, code: ends.file(wanted, evidence),
+    "artifact": lambda wanted, _, evidence, code: ends.artifact(wanted, evidence),
+    "read_back": lambda wanted, name, evidence, code: ends.read_back(wanted, name, evidence),
+    "end_state": lambda wanted, _, evidence, code: ends.end_state(wanted, evidence),
+    "python": lambda wanted, _, evidence, code: _python(wanted, evidence, code),
+    "evaluator": lambda wanted, _, evidence, code: _evaluator(wanted, evidence, code),
+    "recorded_verdict": lambda wanted, _, evidence, code: _recorded_verdict(wanted, evidence),
 }
+"""By kind, what judges its value, under the name of the check or stage; a test tries every kind there is."""

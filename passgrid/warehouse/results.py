@@ -25,6 +25,7 @@ from passgrid.warehouse.evidence import evidence_blob
 from passgrid.warehouse.intents import close_tries
 from passgrid.warehouse.ledger import LEDGER_COLUMNS, ledger_rows
 from passgrid.warehouse.refused_arms import hold_runs, stop_refused_arms
+from passgrid.warehouse.teardowns import want_teardowns
 from passgrid.warehouse.texts import stored_json, stored_text
 
 FLAG_COLUMNS = ("attempt_key", "name", "detail")
@@ -90,6 +91,8 @@ def write_results(connection: sa.Connection, finished: Sequence[Finished]) -> se
     blobs.store(connection, {content_hash(data): data for data in files})
     for table, columns, rows in _CHILDREN:
         copy_rows(connection, table, columns, (row for one in kept for row in rows(one)))
+    # What could not be looked at is looked at again, by whoever has time.
+    want_teardowns(connection, [(one.claim.key, one.claim.fence) for one in kept if one.result.afterwards.trouble])
     _write_drift(connection, kept)
     _write_ledger(connection, kept)
     flags = [(one.claim.key, flag.name, stored_text(flag.detail)) for one in kept for flag in one.result.flags]
@@ -162,8 +165,14 @@ def _columns(
         "most_calls": [one.most_calls for one in went],
         "structured": [one.recovered_structured for one in went],
         "opaque": [one.recovered_opaque for one in went],
-        "leftovers": [len(result.afterwards.leftovers) if result.afterwards != NOTHING else None for result in results],
+        "leftovers": [_leftovers(result) for result in results],
     }
+
+
+def _leftovers(result: AttemptResult) -> int | None:
+    """None where nobody looked, or nobody could."""
+    after = result.afterwards
+    return None if after == NOTHING or after.trouble else len(after.leftovers)
 
 
 def _total(result: AttemptResult, column: str) -> Any:

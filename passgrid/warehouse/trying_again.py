@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.intents import close_tries
+from passgrid.warehouse.teardowns import want_teardowns
 
 BACKOFF_SECONDS = 1.0
 """Before the second try; twice as long before each further one, give or take half."""
@@ -40,7 +41,9 @@ def try_again(connection: sa.Connection, failed: Sequence[FailedTry]) -> set[int
         },
     )
     keys = {row.key for row in rows}
-    close_tries(connection, [(one.claim.key, one.claim.fence) for one in failed if one.claim.key in keys])
+    ended = [(one.claim.key, one.claim.fence) for one in failed if one.claim.key in keys]
+    close_tries(connection, ended)
+    want_teardowns(connection, ended)
     connection.commit()
     return keys
 

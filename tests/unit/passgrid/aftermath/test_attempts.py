@@ -34,6 +34,11 @@ def make(own=False):
         return {"state": orders[str(id)]["state"]}
 
     @server.tool()
+    def vanish() -> str:
+        orders["2"] = None
+        return "listing fails from now on"
+
+    @server.tool()
     def place(name: str) -> dict:
         number = max(map(int, orders)) + 1
         orders[str(number)] = {"id": number, "name": name, "state": "open"}
@@ -147,6 +152,12 @@ async def test_servers_are_asked_afterwards(calls: list[Any], passed: bool) -> N
     assert result.tool_calls == () or result.tool_calls[-1].tool != "state_of", "asking is no call of the agent's"
 
 
+async def test_a_stage_is_asked_for_afterwards_too() -> None:
+    asked = {"tool": "state_of", "arguments": {"id": 1}, "path": "state", "value": "closed"}
+    result = await attempt(("close", {"id": 1}), maker="own", stages={"closed": {"read_back": asked}})
+    assert [(check.name, check.stage, check.passed) for check in result.checks] == [("closed", True, True)]
+
+
 REFERENCE = {"tool": "list_orders", "reference": [{"tool": "close", "arguments": {"id": 1}}]}
 
 
@@ -210,3 +221,13 @@ async def test_a_judges_opinion_is_recorded_and_counts_for_its_own_rubric_alone(
     )
     assert [check.passed for check in same.checks] == [False]
     assert [(check.passed, check.detail[:32]) for check in other.checks] == [(None, "its opinion is by another rubric")]
+
+
+async def test_where_nobody_can_look_that_is_said_and_no_leftovers_are_claimed() -> None:
+    blind = {"order": {**LEDGER["order"], "list": {"tool": "list_orders", "items": "nowhere"}}}
+    result = await attempt(("place", {"name": "x"}), maker="own", ledger=blind)
+    assert result.outcome.name == "infra_error(ledger)", "what it would make could not be told from what is there"
+    assert result.tool_calls == ()
+    gone = await attempt(("vanish", {}), maker="own", ledger=LEDGER)
+    assert "list_orders" in gone.afterwards.trouble
+    assert gone.afterwards.leftovers == ()
