@@ -25,8 +25,8 @@ from passgrid.warehouse.evidence import stored_result
 from passgrid.warehouse.rescoring import (
     Rescored,
     StoredAttempt,
+    hold_run,
     run_cells,
-    run_spec,
     stored_attempts,
     write_cells,
     write_verdicts,
@@ -103,11 +103,14 @@ def rescore(
 def _cells(
     connection: sa.Connection, run_id: str, library: Path | None, suites: Sequence[str]
 ) -> tuple[Mode, dict[str, Cell], dict[str, Suite]]:
-    spec, imported_from = run_spec(connection, run_id)
-    if imported_from is not None:
-        message = f"was imported from {imported_from}: what its verdicts rest on is not here"
+    held = hold_run(connection, run_id)
+    if held.imported_from is not None:
+        message = f"was imported from {held.imported_from}: what its verdicts rest on is not here"
         raise InvalidInput([Problem(f"run {run_id[:12]}", message, "judge it where it was measured")])
-    request = request_of(spec)
+    if held.under_way:
+        message = f"{held.under_way} attempts of it are under way, and are judged by the checks they begin with"
+        raise InvalidInput([Problem(f"run {run_id[:12]}", message, f"wait, or passgrid pause {run_id[:12]}")])
+    request = request_of(held.spec)
     if suites:
         request = replace(request, suites=tuple(suites))
     now, found = current_cells(request, library)

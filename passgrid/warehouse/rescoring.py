@@ -180,14 +180,24 @@ def run_cells(connection: sa.Connection, run_id: str) -> dict[str, tuple[str, st
     return {row.cell_id: (row.suite, row.scenario) for row in rows}
 
 
-def run_spec(connection: sa.Connection, run_id: str) -> tuple[dict[str, Any], str | None]:
-    """What a run was submitted as, and where it was imported from."""
-    query = sa.text("SELECT spec, imported_from FROM runs WHERE run_id = :run")
-    row = connection.execute(query, {"run": run_id}).one()
-    return row.spec, row.imported_from
+@dataclass(frozen=True, slots=True)
+class HeldRun:
+    """A run nobody else can change until the transaction ends."""
+
+    spec: dict[str, Any]
+    """What it was submitted as."""
+    imported_from: str | None
+    under_way: int
+    """Attempts that workers hold, or may take at any moment: they are judged by the checks they begin with."""
 
 
-def stored_digests(connection: sa.Connection, keys: Sequence[int]) -> dict[int, str | None]:
-    """The digests of attempts as they are."""
-    rows = connection.execute(sa.text("SELECT key, digest FROM attempts WHERE key = ANY(:keys)"), {"keys": list(keys)})
-    return {row.key: row.digest for row in rows}
+def hold_run(connection: sa.Connection, run_id: str) -> HeldRun:
+    """Take hold of a run; who judges it at the same time waits."""
+    row = connection.execute(
+        sa.text("SELECT spec, imported_from FROM runs WHERE run_id = :run FOR UPDATE"), {"run": run_id}
+    ).one()
+    under_way = connection.execute(
+        sa.text("SELECT count(*) FROM attempts WHERE run_id = :run AND state IN ('running', 'queued')"),
+        {"run": run_id},
+    ).scalar_one()
+    return HeldRun(row.spec, row.imported_from, under_way)

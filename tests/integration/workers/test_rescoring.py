@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.integration.hosts import Site
+from tests.integration.runs import execute
 from tests.unit.passgrid.suites import COUNTING, answer, ask, cassette, say, write_suite
 
 TASK = {"task": "How many bolts?"}
@@ -68,6 +69,14 @@ def test_the_checks_of_before_give_the_digests_of_before(site: Site, done: Path)
     site.commands.json("passgrid", "rescore", "first")
     assert site.rows("SELECT attempt_id, digest FROM attempts ORDER BY sample") == before
     assert site.value("SELECT count(*) FROM verdicts") == 6
+
+
+def test_a_run_that_is_still_running_is_not_judged_again(site: Site, done: Path) -> None:
+    execute(site.engine, "UPDATE attempts SET state = 'running' WHERE sample = 0")
+    refused = site.commands.run("passgrid", "rescore", "first")
+    assert refused.returncode == 2
+    assert "1 attempts of it are under way" in refused.stderr
+    assert site.value("SELECT count(*) FROM verdicts") == 0
 
 
 def test_more_than_checks_changed_is_refused_and_a_larger_k_uses_the_new_checks(site: Site, done: Path) -> None:
