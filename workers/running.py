@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from passgrid.aftermath.aftermath import AFTERMATH_SECONDS
 from passgrid.attempt import AttemptRun
+from passgrid.scoring.judging import JUDGE_SECONDS
 from passgrid.warehouse.claims import Claim
 
 UNLIMITED_SECONDS = 3600.0
@@ -29,9 +30,10 @@ class Running:
 
     @property
     def limit_s(self) -> float:
-        """Its own limit on wall-clock time, and the time to look at what it did."""
+        """Its own limit on wall-clock time, and the time to look at what it did and to judge it."""
         scenario = self.attempt.order.scenario
         after = AFTERMATH_SECONDS if scenario.looks_afterwards else 0.0
+        after += JUDGE_SECONDS if scenario.judge is not None else 0.0
         return (scenario.limits.seconds or UNLIMITED_SECONDS) + after
 
 
