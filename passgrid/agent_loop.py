@@ -163,7 +163,10 @@ class AgentLoop:
         try:
             yield
         finally:
-            self.afterwards = await aftermath.end(self._meter.tool_calls)
+            offered = self._way.offered if self._way else {}
+            # What the attempt only read is not changed by it, whoever changed it meanwhile.
+            reads = {name for name, tool in offered.items() if tool.reads}
+            self.afterwards = await aftermath.end([call for call in self._meter.tool_calls if call.tool not in reads])
 
     def _fresh(self, place: Place | None) -> FreshServers | None:
         """Opens sessions in which nothing happened; None where a server is hosted, and has one state."""

@@ -15,18 +15,24 @@ from passgrid.cassettes.format import Cassette, cassette_of
 from passgrid.cassettes.matching import NO_RULES, MatchingRules
 from passgrid.cassettes.payloads import references, resolved
 from passgrid.gate import OPEN_GATE, Gate
+from passgrid.identity import short_id
 from passgrid.matrix import Mode, Prompt
 from passgrid.model_reference import ModelReference, parse_model_reference
 from passgrid.scenario import Scenario
 from passgrid.tools.sessions import Sessions
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
+from passgrid.warehouse.site import site_of
 from workers.suite_folder import SuiteFolders
 
 
-def namespace_of(attempt_id: str, fence: int) -> str:
-    """The text of one try alone, which `${namespace}` stands for."""
-    return f"pg-{attempt_id[:12]}-{fence}"
+def namespace_of(site: str, run_id: str, attempt_id: str, fence: int) -> str:
+    """The text of one try alone, which `${namespace}` stands for, wherever else the same attempt may be running.
+
+    Ids of attempts and runs follow from their content: the database (`site`) is part of it too. None is the
+    beginning of another: what carries one is looked for by it.
+    """
+    return f"pg-{short_id([site, run_id, attempt_id])[:12]}-{fence:05d}"
 
 
 CACHED_BYTES = 64_000_000
@@ -42,10 +48,12 @@ class OrderBook:
         self._cassettes: dict[str, Any] = {}
         self._references: dict[str, set[str]] = {}
         self._folders = folders
+        self._site = ""
 
     def fetch(self, connection: sa.Connection, claims: Sequence[Claim]) -> None:
         """Read everything these claims need in a few queries; the cassettes are kept for this batch only."""
         self._shrink()
+        self._know_site(connection)
         self._fetch(connection, (claim.order_hash for claim in claims), _Order.read)
         orders = [self._cache[claim.order_hash][1] for claim in claims if claim.order_hash in self._cache]
         self._fetch(connection, (name for order in orders for name in order.files.values()), bytes)
@@ -76,7 +84,7 @@ class OrderBook:
             matching=self._matching(claim.cassette_hash) if sandbox else NO_RULES,
             suite_files=files,
             suite_folder=self._folder(document, files),
-            namespace=namespace_of(claim.attempt_id, claim.fence),
+            namespace=self.namespace(claim.run_id, claim.attempt_id, claim.fence),
             gate=gate,
             sessions=sessions,
             record=claim.record,
@@ -84,11 +92,21 @@ class OrderBook:
 
     def scenario(self, connection: sa.Connection, order_hash: str) -> tuple[Scenario, dict[str, bytes], Path | None]:
         """The scenario of an order, its suite's files, and the folder where they lie. Raises `LookupError`."""
+        self._know_site(connection)
         self._fetch(connection, [order_hash], _Order.read)
         document: _Order = self._cached(order_hash)
         self._fetch(connection, document.files.values(), bytes)
         files = {path: self._cached(name) for path, name in document.files.items()}
         return document.scenario, files, self._folder(document, files)
+
+    def namespace(self, run_id: str, attempt_id: str, fence: int) -> str:
+        """The text of one try alone; asked after its order was fetched, or its scenario."""
+        return namespace_of(self._site, run_id, attempt_id, fence)
+
+    def _know_site(self, connection: sa.Connection) -> None:
+        """Replays have no text of their own, and need not ask."""
+        if self._folders is not None and not self._site:
+            self._site = site_of(connection)
 
     def _cached(self, name: str) -> Any:
         if name not in self._cache:

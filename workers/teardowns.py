@@ -21,7 +21,7 @@ from passgrid.tools.sessions import Surroundings
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.teardowns import Teardown, claim_teardowns, end_teardown, put_off_teardown
 from workers.naming import incarnation
-from workers.orders import OrderBook, namespace_of
+from workers.orders import OrderBook
 from workers.stopping import STOPPING
 from workers.suite_folder import SuiteFolders
 
@@ -73,8 +73,9 @@ async def _taken_away(engine: sa.Engine, orders: OrderBook, one: Teardown) -> tu
 
     redactor = Redactor(secrets_of(os.environ) | server_secrets(scenario.mcp_servers))
     around = Surroundings(SuiteCode(files), redactor, {"suite": folder, "workspace": None})
+    namespace = orders.namespace(one.run_id, one.attempt_id, one.fence)
     async with (
         asyncio.timeout(AFTERMATH_SECONDS),
         live_tools(scenario.mcp_servers, around, None, must_be_ours=False) as servers,
     ):
-        return await taken_away(scenario, servers, namespace_of(one.attempt_id, one.fence), one.made)
+        return await taken_away(scenario, servers, namespace, one.made)

@@ -35,7 +35,10 @@ class Aftermath:
         self._before = await listed(self._servers, self._scenario.ledger)
 
     async def end(self, calls: Sequence[ToolCallRecord]) -> Afterwards:
-        """Ask, compare, and take away; whatever cannot be done is said in what it returns."""
+        """Ask, compare, and take away; whatever cannot be done is said in what it returns.
+
+        calls: those that may have changed something.
+        """
         try:
             async with asyncio.timeout(AFTERMATH_SECONDS):
                 return await self._end(calls)

@@ -33,6 +33,11 @@ def make(own=False):
     def state_of(id: int) -> dict:
         return {"state": orders[str(id)]["state"]}
 
+    @server.tool(annotations=READS)
+    def look_while_a_person_closes(id: int) -> str:
+        orders[str(id)] = {**orders[str(id)], "state": "closed"}
+        return "it was open"
+
     @server.tool()
     def vanish() -> str:
         orders["2"] = None
@@ -142,6 +147,12 @@ async def test_a_change_to_something_else_is_ours_where_we_asked_for_it() -> Non
     checks = [{"artifact": {"kind": "order", "change": "changed", "where": {"state": "closed"}}}]
     result = await attempt(("close", {"id": 1}), maker="own", ledger=LEDGER, checks=checks)
     assert result.outcome.kind is OutcomeKind.PASSED
+
+
+async def test_what_others_change_while_we_look_is_not_ours() -> None:
+    result = await attempt(("look_while_a_person_closes", {"id": 1}), maker="own", ledger=LEDGER)
+    assert result.afterwards.artifacts == ()
+    assert result.afterwards.trouble == ""
 
 
 @pytest.mark.parametrize(("calls", "passed"), [([("close", {"id": 1})], True), ([], False)])
