@@ -184,6 +184,10 @@ class EndStateCheck(Part):
         return self
 
 
+MODEL_EVALUATORS = frozenset({"LLMJudge", "GEval"})
+"""Evaluators of pydantic-evals that buy an answer."""
+
+
 class Evaluator(Part):
     """An evaluator of pydantic-evals, by name or from the suite."""
 
@@ -191,6 +195,13 @@ class Evaluator(Part):
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
     expected_output: JsonValue = None
     at_least: float | None = Field(default=None, description="The score from which on it passes; true when absent.")
+
+    @field_validator("name")
+    @classmethod
+    def _asks_no_model(cls, name: str) -> str:
+        if name in MODEL_EVALUATORS:
+            raise ValueError(f"{name} asks a model, beside the run's budget; use `judge` of the scenario")
+        return name
 
 
 class Check(Part):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 from typing import Any, cast
 
 import pydantic_evals.evaluators as built_in
@@ -15,6 +16,7 @@ from passgrid.conditions import Evaluator
 from passgrid.json_values import is_object
 from passgrid.scoring.evidence import Evidence
 from passgrid.scoring.verdict import Verdict
+from passgrid.sealing import sealed
 from passgrid.suite_code import SuiteCode
 
 
@@ -48,9 +50,18 @@ def _context(wanted: Evaluator, evidence: Evidence) -> EvaluatorContext[Any, Any
 
 
 def _without_a_loop(evaluator: EvalsEvaluator[Any, Any, Any], context: EvaluatorContext[Any, Any, Any]) -> Any:
-    """Evaluate in a thread: an attempt's own event loop runs here, and an evaluator may bring one."""
+    """Evaluate in a thread: an attempt's own event loop runs here, and an evaluator may bring one.
+
+    Sealed, live attempts' too: what an evaluator bought would be in no budget and in no recording.
+    """
+
+    async def evaluate() -> Any:
+        return await evaluator.evaluate_async(context)
+
+    with sealed():
+        inside = contextvars.copy_context()
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(evaluator.evaluate_async(context))).result()
+        return thread.submit(inside.run, asyncio.run, evaluate()).result()
 
 
 def _verdict(wanted: Evaluator, values: list[Any]) -> Verdict:

@@ -26,6 +26,13 @@ def is_polite(evidence):
     return "please" in evidence.said
 
 @dataclass
+class Buys(Evaluator):
+    def evaluate(self, ctx):
+        import socket
+        socket.create_connection(("127.0.0.1", 9), timeout=1)
+        return True
+
+@dataclass
 class Short(Evaluator):
     most: int = 100
     def evaluate(self, ctx):
@@ -153,6 +160,13 @@ def test_what_cannot_be_known_is_neither_passed_nor_failed(
     assert detail in result.detail
 
 
+@pytest.mark.parametrize("mode", ["replay", "live"])
+def test_an_evaluator_reaches_nothing_outside(mode: str) -> None:
+    result = check({"evaluator": {"name": "checks.py:Buys"}}, mode=mode)
+    assert result.passed is None
+    assert "ReplayLeak" in result.detail
+
+
 def test_a_check_of_other_modes_is_absent() -> None:
     of = scenario(checks=[{"said": {"contains": "x"}, "only": ["drift"]}, {"final_text": {"contains": "2"}}])
     names = {
@@ -168,6 +182,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"checks": [{"end_state": {}}]}, "either `reference: true` or a value"),
     ({"checks": [{"tool_called": {"tool": "x", "arguments": {"a": {"$made": "y"}}}}]}, "write {$created: KIND}"),
     ({"checks": [{"final_text": {"json_schema": {"type": "nonsense"}}}]}, "not a JSON Schema"),
+    ({"checks": [{"evaluator": {"name": "LLMJudge"}}]}, "use `judge` of the scenario"),
     ({"checks": [{"read_back": {"value": 1}}]}, "name either a tool or a resource"),
     (
         {"ledger": {"a": {"list": {"tool": "l"}, "delete": {"tool": "d"}}}},
