@@ -100,7 +100,9 @@ class AttemptRun:
         result = self._result(outcome, files)
         self.checking = True
         if order.scenario.judge is not None and order.mode in {Mode.LIVE, Mode.SANDBOX} and outcome.valid:
-            said = await loop.second_opinion(_evidence(order, result))
+            # Another provider than the agent's may be asked: it is shown what would be stored.
+            shown = replace(result, messages=self._redactor.value(result.messages))
+            said = await loop.second_opinion(_evidence(order, shown))
             result = replace(result, afterwards=replace(result.afterwards, judge=said))
         checks, flags = judged(order, result, self._code)
         recording = _recording(order, loop, self._meter, result) if order.record else None

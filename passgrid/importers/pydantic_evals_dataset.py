@@ -1,7 +1,7 @@
 """A dataset of pydantic-evals (YAML or JSON) as a suite: a case is a scenario, its evaluators are its checks.
 
 The task is `inputs`: a text as it is, an object with one text that text, anything else as JSON. Evaluators of the
-library become `evaluator` checks. Others are referred to as `checks.py:Name`, where the suite has to define them; the
+library become `evaluator` checks; the rubric of the first one that asks a model becomes the scenario's judge. Others are referred to as `checks.py:Name`, where the suite has to define them; the
 import says which.
 """
 
@@ -20,6 +20,7 @@ import pydantic_evals.evaluators as built_in
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from pydantic_evals.evaluators import EvaluatorSpec
 
+from passgrid.conditions import MODEL_EVALUATORS
 from passgrid.importers.result_file import file_bytes
 from passgrid.importers.suite_writer import write_suite
 from passgrid.json_values import is_object
@@ -28,6 +29,8 @@ from passgrid.problems import InvalidInput, Problem
 from passgrid.yaml_files import read_yaml, validated
 
 CHECKS_FILE = "checks.py"
+DEFAULT_JUDGE = "openai:gpt-5.2"
+"""The model of the library's own judge, where a dataset names none."""
 
 
 class _Case(BaseModel):
@@ -112,7 +115,8 @@ def _names(cases: Sequence[_Case]) -> list[str]:
 
 
 def _scenario(place: str, case: _Case, of_all: Sequence[EvaluatorSpec], problems: list[Problem]) -> dict[str, Any]:
-    specs = [*of_all, *case.evaluators]
+    asking, specs = _split([*of_all, *case.evaluators])
+    judge = next((found for spec in asking if (found := _judge(spec)) is not None), None)
     counted = Counter(spec.name for spec in specs)
     checks: list[dict[str, Any]] = []
     for number, spec in enumerate(specs, 1):
@@ -123,8 +127,24 @@ def _scenario(place: str, case: _Case, of_all: Sequence[EvaluatorSpec], problems
         **({"description": description} if isinstance(description, str) else {}),
         "task": _task(case.inputs),
         "checks": checks,
+        **({"judge": judge} if judge is not None else {}),
         "tags": ["pydantic-evals"],
     }
+
+
+def _split(specs: Sequence[EvaluatorSpec]) -> tuple[list[EvaluatorSpec], list[EvaluatorSpec]]:
+    """Evaluators that ask a model, and the others."""
+    asking = [spec for spec in specs if spec.name in MODEL_EVALUATORS]
+    return asking, [spec for spec in specs if spec.name not in MODEL_EVALUATORS]
+
+
+def _judge(spec: EvaluatorSpec) -> dict[str, str] | None:
+    """A judge with the rubric of an `LLMJudge`; None where there is none, or its model cannot be named."""
+    given = {**dict(zip(("rubric", "model"), spec.args, strict=False)), **spec.kwargs}
+    rubric, model = given.get("rubric"), given.get("model", DEFAULT_JUDGE)
+    if spec.name != "LLMJudge" or not (isinstance(rubric, str) and rubric and isinstance(model, str)):
+        return None
+    return {"model": model, "rubric": rubric}
 
 
 def _task(inputs: JsonValue) -> str:
@@ -164,12 +184,19 @@ def _built_in(name: str) -> Any:
 
 
 def _notes(folder: Path, dataset: _Dataset, scenarios: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    specs = [*dataset.evaluators, *(spec for case in dataset.cases for spec in case.evaluators)]
+    everything = [*dataset.evaluators, *(spec for case in dataset.cases for spec in case.evaluators)]
+    asking, specs = _split(everything)
     own = sorted({spec.name for spec in specs if _built_in(spec.name) is None})
     bare = [name for name, document in scenarios.items() if not document["checks"]]
     notes = [f"define {', '.join(own)} in {folder / CHECKS_FILE}: evaluators of your own"] if own else []
     if dataset.report_evaluators:
         notes.append(f"left out, they judge a whole report: {', '.join(one.name for one in dataset.report_evaluators)}")
+    if asking:
+        kept = sum("judge" in document for document in scenarios.values())
+        notes.append(
+            f"{len(asking)} evaluators ask a model: {kept} scenarios have the first rubric as their judge, which stands "
+            "beside the verdict; further ones are left out"
+        )
     if bare:
         notes.append(f"without any check, so that completing is enough: {', '.join(bare[:10])}")
     return notes

@@ -141,3 +141,17 @@ def test_mistakes_of_a_dataset_are_told_together_and_nothing_is_written(tmp_path
     file.write_text("name: x\ncases: []\n")
     with pytest.raises(InvalidInput, match=r"cases.yaml:2: cases"):
         import_dataset(file, tmp_path / "out", "fine")
+
+
+def test_a_rubric_of_a_dataset_becomes_the_judge_and_no_check_that_buys(tmp_path: Path) -> None:
+    file = tmp_path / "cases.yaml"
+    file.write_text(
+        "name: x\ncases:\n- name: a\n  inputs: b\n  evaluators:\n  - LLMJudge: {rubric: It is polite.}\n"
+        "  - LLMJudge: {rubric: It is short., model: 'openai:gpt-5-mini'}\n  - Contains: {value: b}\n"
+    )
+    made = import_dataset(file, tmp_path / "suites", "polite")
+    (scenario,) = load_suite(made.folder).scenarios
+    assert scenario.judge is not None
+    assert (scenario.judge.model, scenario.judge.rubric) == ("openai:gpt-5.2", "It is polite.")
+    assert [check.evaluator.name for check in scenario.checks if check.evaluator] == ["Contains"]
+    assert "2 evaluators ask a model: 1 scenarios have the first rubric as their judge" in made.notes[0]
