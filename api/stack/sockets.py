@@ -82,17 +82,26 @@ def claimed_socket_folder(folder: Path, account: Account | None, timeout: float 
 
 def _lock_folder(folder: Path, account: Account | None, deadline: float) -> int:
     while time.monotonic() < deadline:
-        create_socket_folder(folder, account)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        with suppress(BlockingIOError, FileNotFoundError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(descriptor), folder.stat()):
+        with suppress(FileNotFoundError):  # another stack is just removing it, between two of these steps
+            create_socket_folder(folder, account)
+            descriptor = _locked(folder)
+            if descriptor is not None:
                 return descriptor
-        os.close(descriptor)  # another stack has it still, or has just removed it
         time.sleep(0.01)
     raise StackError(
         f"Another stack still uses {folder}.", "Was PASSGRID_HOME deleted while it ran? End its processes, or wait."
     )
+
+
+def _locked(folder: Path) -> int | None:
+    """The folder, open and locked; None while another stack has it, or has removed it under us."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    with suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), folder.stat()):
+            return descriptor
+    os.close(descriptor)
+    return None
 
 
 def _places() -> list[Path]:

@@ -1,0 +1,1 @@
+"""What is spoken at the wire, without a server: requests become replies."""
