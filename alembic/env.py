@@ -5,7 +5,7 @@ import os
 import sqlalchemy as sa
 
 from alembic import context
-from passgrid.warehouse.tables import metadata
+from passgrid.warehouse.gateway_tables import metadata
 
 
 def migrate(connection: sa.Connection) -> None:

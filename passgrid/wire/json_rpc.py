@@ -14,11 +14,13 @@ INTERNAL_ERROR = -32603
 class RpcError(Exception):
     """Answers a request with an error instead of a result."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(self, code: int, message: str, data: Any = None, answered: str | None = None) -> None:
+        """answered: what the journal says of a call that ends so, where that is not its server's usual answer."""
         super().__init__(message)
         self.code = code
         self.message = message
         self.data = data
+        self.answered = answered
 
     def body(self) -> dict[str, Any]:
         """The `error` member of the answer."""

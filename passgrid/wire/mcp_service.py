@@ -30,6 +30,10 @@ class Caller:
     path: str = ""
     headers: Mapping[str, str] | None = None
     """Of the HTTP request, for the journal; None where there was none."""
+    message: Mapping[str, Any] | None = None
+    """The message as it came, for the journal."""
+    row: int = 0
+    """The journal's row of this call, once there is one."""
 
 
 class McpService(Protocol):
@@ -45,6 +49,10 @@ class McpService(Protocol):
 
     async def other(self, caller: Caller, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """The result of any further method: resources, prompts, completion; METHOD_NOT_FOUND where there is none."""
+        ...
+
+    async def noted(self, caller: Caller) -> None:
+        """Told of every message that is not answered by `call`, for the journal."""
         ...
 
     def capabilities(self) -> Mapping[str, Any]:

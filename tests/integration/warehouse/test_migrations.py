@@ -13,7 +13,8 @@ from alembic.script import ScriptDirectory
 
 from passgrid.warehouse.engine import make_engine
 from passgrid.warehouse.migrate import current_revision, downgrade, head_revision, migrations_folder, upgrade
-from passgrid.warehouse.tables import Xid8, metadata
+from passgrid.warehouse.gateway_tables import metadata
+from passgrid.warehouse.tables import Xid8
 
 
 def tables(database_url: str) -> set[str]:

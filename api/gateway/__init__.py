@@ -1,0 +1,1 @@
+"""The gateway: fakes, recordings and live servers for MCP clients, and models for clients of their usual APIs."""

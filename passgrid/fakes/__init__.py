@@ -1,0 +1,1 @@
+"""Scenario-scoped fakes of MCP tools: which entry answers a call, whoever carries the call."""
