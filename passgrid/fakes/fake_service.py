@@ -168,6 +168,7 @@ class FakeService:
                 tuple(entry.entry_id for entry in tier or ()),
                 otherwise,
                 caller.session,
+                fakes.version,
             )
         )
         match told.outcome:

@@ -27,10 +27,15 @@ class Fakes:
     """Everything loaded, by mount; frozen, so that a load that fails changes nothing."""
 
     mounts: Mapping[str, MountFakes] = field(default_factory=dict[str, MountFakes])
+    version: int = 0
 
     def mount(self, path: str) -> MountFakes:
         """The fakes of a mount; none where nothing was loaded."""
-        return self.mounts.get(path) or MountFakes(path)
+        return self.mounts.get(path) or MountFakes(path, version=self.version)
+
+    def at_version(self, version: int) -> Fakes:
+        """The same, known by this version."""
+        return Fakes({path: replace(one, version=version) for path, one in self.mounts.items()}, version)
 
     def emptied(self) -> Fakes:
         """Without any block; numbers of loads go on."""

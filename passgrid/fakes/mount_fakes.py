@@ -23,6 +23,8 @@ class MountFakes:
     """How often each source was loaded here."""
     counter: int = 0
     """The number of the last load from code or over the control API; never rewound."""
+    version: int = 0
+    """Of all that is loaded, where it may change under a call: what is decided with one version holds in no other."""
 
     @cached_property
     def _entries(self) -> dict[tuple[str, str | None, str | None], tuple[Entry, ...]]:

@@ -57,6 +57,8 @@ class Ask:
     """What it is where no candidate answers; None: it goes on to what stands behind the fakes."""
     session: str | None = None
     """In which it came, where there are sessions."""
+    version: int = 0
+    """Of the fakes it was decided with."""
 
 
 @dataclass(frozen=True, slots=True)

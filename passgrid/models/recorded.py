@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic_ai.messages import (
@@ -28,7 +29,13 @@ from pydantic_ai.usage import RequestUsage
 from passgrid.cassettes.format import COMPLETED_ENDING, Cassette, Step
 from passgrid.differences import first_difference, text_difference
 from passgrid.endings import RecordingEnded, ReplayMiss
-from passgrid.messages import library_kind, plain_content, user_content
+from passgrid.messages import library_kind, plain_content, told_instead, user_content
+
+_RECORDED_HERE = {
+    "user": "a user turn",
+    "calls": "a further answer to a call",
+    "feedback": "another request of the library",
+}
 
 
 class RecordedModel(Model):
@@ -46,7 +53,8 @@ class RecordedModel(Model):
     def __init__(self, cassette: Cassette, *, by_position: bool = False) -> None:
         """by_position: tools and their answers may differ, as they do in drift; they are only counted."""
         super().__init__()
-        self._cassette = cassette
+        # What an agent program did by itself is nothing a model says, or is told.
+        self._cassette = replace(cassette, steps=tuple(step for step in cassette.steps if "alone" not in step))
         self._by_position = by_position
         self._position = 0
         self._seen = 0
@@ -93,6 +101,11 @@ class RecordedModel(Model):
         if step is None:
             if self._complete and self._position >= len(self._cassette.steps):
                 raise RecordingEnded("the recorded conversation ends here")
+            if self._position < len(self._cassette.steps):
+                recorded = next(iter(self._cassette.steps[self._position]))
+                raise self._miss(
+                    f"a model turn is asked for, and {_RECORDED_HERE.get(recorded, recorded)} is recorded here"
+                )
             raise self._miss("the recording was broken off here and holds no further model turn")
         return _response(step["model"])
 
@@ -128,8 +141,10 @@ class RecordedModel(Model):
 
     def _expect_return(self, part: ToolReturnPart[Any]) -> None:
         recorded = self._recorded_call(part)
-        if self._by_position:
-            return
+        if not self._by_position:
+            self._compare_return(recorded, part)
+
+    def _compare_return(self, recorded: dict[str, Any], part: ToolReturnPart[Any]) -> None:
         kind = library_kind(part)
         if "library" in recorded or kind is not None:
             if recorded.get("library") != kind:
@@ -139,6 +154,8 @@ class RecordedModel(Model):
         failed = part.outcome == "failed"
         if ("error" in recorded) != failed:
             raise self._miss(f"{part.tool_name}: recorded {'an error' if 'error' in recorded else 'a result'}, not now")
+        if recorded.get("told") != told_instead(part):
+            raise self._miss(f"{part.tool_name}: the agent tells its model another text of the answer than recorded")
         content = plain_content(part.content)
         if difference := first_difference(recorded["error" if failed else "result"], content, part.tool_name):
             raise self._miss(difference)

@@ -83,7 +83,7 @@ class SharedState:
                 self._sessions.clear()
             if loads != self._loads:
                 documents = await self._line.ask(b"loads", [self._space])
-                self.fakes = loaded_fakes(counters, documents)
+                self.fakes = loaded_fakes(counters, documents).at_version(loads)
             self._loads, self._epoch = loads, epoch
 
     async def ask(self, ask: Ask) -> Told:
@@ -94,7 +94,7 @@ class SharedState:
             _ASK,
             [
                 self._space,
-                str(self._loads).encode(),
+                str(ask.version).encode(),
                 str(self._epoch).encode(),
                 test,
                 self._cap,

@@ -32,6 +32,14 @@ def is_stateless(request: HttpRequest, body: Any) -> bool:
     return is_object(body) and (body.get("method") == "server/discover" or PROTOCOL_KEY in meta_of(body))
 
 
+def _named_well(body: dict[str, Any]) -> dict[str, Any]:
+    """The request without a name that is no text: no header can repeat it, and it is told of as what it is."""
+    params = body.get("params")
+    if not is_object(params) or isinstance(params.get("name", ""), str):
+        return body
+    return {**body, "params": {key: value for key, value in params.items() if key != "name"}}
+
+
 def meta_of(message: Any) -> dict[str, Any]:
     """The `_meta` of a message; empty where it has none."""
     params = message.get("params") if is_object(message) else None
@@ -63,7 +71,7 @@ def rejection(request: HttpRequest, body: Any) -> tuple[int, dict[str, Any]] | N
     if "id" not in body:
         found = unsupported_protocol_version_rejection(request.header(_VERSION) or "")
     else:
-        found = classify_inbound_request(body, headers=dict(pairs))
+        found = classify_inbound_request(_named_well(body), headers=dict(pairs))
     if not isinstance(found, InboundLadderRejection):
         return None
     status = ERROR_CODE_HTTP_STATUS.get(found.code, 400)
