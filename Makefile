@@ -32,7 +32,7 @@ lint: setup ## Formatting, style, types, the direction of imports, known vulnera
 	"$(BIN)/python" scripts/audit_dependencies.py
 
 bench: setup ## Run every benchmark
-	for program in replay statistics recording tapes matching semantic drift verdicts chaos provider_limits; do \
+	for program in replay statistics recording tapes matching semantic drift verdicts chaos provider_limits gateway_clients; do \
 	    "$(BIN)/python" benchmarks/$$program.py --json || exit 1; done
 
 lock: ## Write requirements.lock anew from pyproject.toml (needs uv)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dashboard.plain_text import one_line
 from passgrid.report.facts import ArmName
 
-_USUAL = {"target": "default", "fault": "none", "mitigation": "none"}
-_AXES = ("model", "prompt", "target", "fault", "mitigation", "label", "mode")
+_USUAL = {"target": "default", "fault": "none", "mitigation": "none", "agent": "default"}
+_AXES = ("model", "prompt", "target", "fault", "mitigation", "agent", "label", "mode")
 
 
 def arm_key(arm: ArmName) -> str:
     """Short and stable: the start of the run's id and a hash of the axes."""
-    axes = "\0".join((arm.model, arm.prompt, arm.target, arm.fault, arm.mitigation))
+    agent = () if arm.agent == _USUAL["agent"] else (arm.agent,)  # addresses of before there were any stay
+    axes = "\0".join((arm.model, arm.prompt, arm.target, arm.fault, arm.mitigation, *agent))
     return f"{arm.run[:12]}-{hashlib.sha256(axes.encode(errors='replace')).hexdigest()[:8]}"
 
 

@@ -99,6 +99,7 @@ def _live_run(document: dict[str, Any]) -> LiveRun:
 
 
 def _live_arm(document: dict[str, Any]) -> LiveArm:
-    axes = [document["model"], document["prompt"], document["target"]]
+    agent = document.get("agent", "default")
+    axes = [document["model"], document["prompt"], document["target"], *([agent] if agent != "default" else [])]
     outcomes = {str(name): int(count) for name, count in document["outcomes"].items()}
     return LiveArm(" · ".join(map(str, axes)), int(document["wanted"]), int(document["running"]), outcomes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage
@@ -13,12 +13,16 @@ from pydantic_ai.models import Model
 from passgrid.aftermath.aftermath import Aftermath
 from passgrid.aftermath.asking import AskedInVain, AsksServers
 from passgrid.aftermath.states import FreshServers
+from passgrid.agent_command import AgentCommand
+from passgrid.agents.program import NoNamespace, Unstartable
+from passgrid.agents.serving import NotServed
 from passgrid.attempt_order import AttemptOrder
-from passgrid.cassettes.format import BrokenCassette
+from passgrid.cassettes.format import BrokenCassette, Step
+from passgrid.cassettes.recorder import recorded_steps
 from passgrid.conversation import Conversation, converse, converse_as_recorded
 from passgrid.deadline import Deadline
 from passgrid.drift.account import DriftAccount
-from passgrid.endings import AttemptStopped, LimitReached, RecordingEnded, ReplayMiss
+from passgrid.endings import AgentFailed, AttemptStopped, LimitReached, RecordingEnded, ReplayMiss
 from passgrid.failure_kinds import CONTEXT_OVERFLOW
 from passgrid.failures import failure_kind
 from passgrid.ledger import NAMESPACE
@@ -35,13 +39,17 @@ from passgrid.scenario import Limits
 from passgrid.scoring.afterwards import NOTHING
 from passgrid.scoring.evidence import Evidence
 from passgrid.scoring.judging import judgement
-from passgrid.server import HttpServer
+from passgrid.server import FakedServer, HttpServer, mounts_of
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
 from passgrid.tools.drifting import DriftingTools
 from passgrid.tools.recorded import RecordedTools
 from passgrid.tools.sessions import Surroundings
 from passgrid.tools.way import UNLIMITED_RETRIES, NotDedicated, NoTools, ToolNameConflict, ToolSource, ToolWay
 from passgrid.workspaces.attempt_workspace import Place
+
+if TYPE_CHECKING:
+    from passgrid.agents.command_agent import CommandAgent
+    from passgrid.tools.faking import FakingTools
 
 UNLIMITED = Limits(model_turns=None, tool_calls=None, seconds=None)
 """Of a judge: what it uses is bought from the run's budget, and counts against no limit of the attempt."""
@@ -62,11 +70,27 @@ class AgentLoop:
         self.afterwards = NOTHING
         """What was found on the platform after the agent was done."""
         self._conversation: Conversation | None = None
+        self._command: CommandAgent | None = None
+        self._faking: FakingTools | None = None
 
     @property
     def messages(self) -> list[ModelMessage]:
         """Everything said so far, whatever the ending."""
+        if self._command is not None:
+            return self._command.messages
         return self._conversation.messages if self._conversation else []
+
+    def recorded_steps(self) -> tuple[tuple[Step, ...], dict[str, Any]]:
+        """What happened as the steps of a cassette, and how long they took."""
+        if self._command is not None:
+            return self._command.recorded_steps()
+        return recorded_steps(self.messages, self._meter)
+
+    def system(self) -> str | None:
+        """The system prompt the model was given."""
+        if self._command is not None:
+            return self._command.system
+        return self._order.prompt.text or None
 
     def offered(self) -> list[dict[str, Any]]:
         """The tools the agent was offered, as a server lists them."""
@@ -114,6 +138,8 @@ class AgentLoop:
                 return Outcome(OutcomeKind.REPLAY_MISS, reason=str(ending))
             case AttemptStopped(detail=detail) as ending:
                 return Outcome(OutcomeKind.CANCELLED, detail, str(ending))
+            case AgentFailed() as ending:
+                return Outcome(OutcomeKind.FAILED, reason=str(ending))
             case RecordingEnded():
                 return Outcome(OutcomeKind.PASSED)
             case _:
@@ -123,13 +149,16 @@ class AgentLoop:
         model, recorded = self._model()
         async with self._source(place) as source:
             self._way = ToolWay(
-                source,
+                self._with_fakes(source),
                 self._meter,
                 self._order.scenario.tools,
                 self._order.gate,
                 self._redactor.value,
                 self._order.scenario.ledger,
             )
+            if self._order.scenario.agent is not None:
+                await self._run_command(self._order.scenario.agent, self._way, self._metered(model), place)
+                return
             agent: Agent[None, str] = Agent(
                 self._metered(model),
                 system_prompt=self._order.prompt.text or (),
@@ -140,6 +169,14 @@ class AgentLoop:
             self._conversation = Conversation(agent)
             async with self._looked_after(place):
                 await self._converse(self._conversation, recorded)
+
+    async def _run_command(self, agent: AgentCommand, way: ToolWay, model: Model, place: Place | None) -> None:
+        # It speaks HTTP, which takes a moment to import: only where an agent is a command.
+        from passgrid.agents.command_agent import CommandAgent
+
+        self._command = CommandAgent(self._order, agent, self._meter, self._redactor)
+        async with self._looked_after(place):
+            await self._command.run(way, model, place.folder if place else None)
 
     async def _converse(self, conversation: Conversation, recorded: RecordedModel | None) -> None:
         turns = self._order.scenario.user_turns
@@ -209,14 +246,17 @@ class AgentLoop:
 
     @contextlib.asynccontextmanager
     async def _source(self, place: Place | None) -> AsyncGenerator[ToolSource]:
+        built_in = self._order.scenario.agent is None
         if self._order.mode is Mode.REPLAY:
             if self._order.cassette is None:
                 raise BrokenCassette(f"no cassette for sample {self._order.sample}")
-            yield RecordedTools([self._order.cassette])
+            yield RecordedTools([self._order.cassette], whole_turns=built_in)
+        elif self._order.scenario.all_faked:
+            yield NoTools()
         elif self._order.mode is Mode.SANDBOX:
             if not self._order.recordings:
                 raise BrokenCassette("no recordings for its tools to answer from")
-            self._recorded = RecordedTools(self._order.recordings, self._order.matching)
+            self._recorded = RecordedTools(self._order.recordings, self._order.matching, whole_turns=built_in)
             yield self._recorded
         elif not self._order.scenario.mcp_servers:
             yield NoTools()
@@ -224,12 +264,34 @@ class AgentLoop:
             # The client of live servers takes seconds to import: only where there are any.
             from passgrid.tools.live import live_tools
 
-            servers = self._order.scenario.mcp_servers
+            declared = self._order.scenario.mcp_servers
+            servers = {name: one for name, one in declared.items() if not isinstance(one, FakedServer)}
             must_be_ours = self._order.mode is Mode.DRIFT
             around = self._around(place)
             async with live_tools(servers, around, self._order.sessions, must_be_ours=must_be_ours) as tools:
                 self._servers = tools
                 yield self._compared(tools)
+
+    def _with_fakes(self, source: ToolSource) -> ToolSource:
+        """The same tools with the scenario's fakes before them."""
+        order = self._order
+        if not order.scenario.fakes:
+            return source
+        # Reads and checks the blocks: only where there are any.
+        from passgrid.suite_fakes import loaded_fakes
+        from passgrid.tools.faking import FakingTools
+
+        fakes = loaded_fakes(order.scenario.fake_documents)
+        mounts = mounts_of(order.scenario.mcp_servers)
+        self._faking = FakingTools(source, fakes, mounts, order.own_namespace, order.scenario.name)
+        return self._faking
+
+    def refused_by_fakes(self) -> str | None:
+        """The first call that the scenario's fakes refused, with what is wrong; None where there was none."""
+        if self._faking is None or not self._faking.refused:
+            return None
+        first, count = self._faking.refused[0], len(self._faking.refused)
+        return f"fakes refused {count} call{'s' if count > 1 else ''}, first of {first.tool}: {first.message}"[:1000]
 
     def _compared(self, tools: ToolSource) -> ToolSource:
         """In drift, the same tools with every answer compared with the recorded one."""
@@ -249,6 +311,9 @@ def _broken(error: Exception) -> Outcome:
         (ToolNameConflict, "tool_names"),
         (NotDedicated, "not_dedicated"),
         (AskedInVain, "ledger"),
+        (NoNamespace, "no_namespace"),
+        (Unstartable, "agent"),
+        (NotServed, "agent"),
     ]
     kind = next((name for kind, name in kinds if isinstance(error, kind)), None) or failure_kind(error)
     if kind == CONTEXT_OVERFLOW:

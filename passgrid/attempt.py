@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from passgrid.agent_loop import AgentLoop
+from passgrid.agents.token import gateway_token
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette
 from passgrid.cassettes.namespaces import with_namespace, without_namespace
-from passgrid.cassettes.recorder import recorded_ending, recorded_steps
+from passgrid.cassettes.recorder import recorded_ending
 from passgrid.cassettes.redacting import redacted_cassette
 from passgrid.drift.account import DriftAccount
 from passgrid.identity import value_hash
@@ -28,7 +29,7 @@ from passgrid.scoring.detectors import Flag, detected
 from passgrid.scoring.evidence import Evidence
 from passgrid.storable import storable
 from passgrid.suite_code import SuiteCode
-from passgrid.tools.declared import server_secrets
+from passgrid.tools.declared import environment_secrets, server_secrets
 from passgrid.transcript import Message, ModelCallRecord, ToolCallRecord
 from passgrid.workspaces.attempt_workspace import fresh_workspace, template_files
 from passgrid.workspaces.changes import WorkspaceFiles, recorded_workspace
@@ -91,6 +92,9 @@ class AttemptRun:
             outcome = await loop.run(place)
             if place is not None:
                 files = await asyncio.to_thread(place.read)
+        if outcome.kind is OutcomeKind.PASSED and (refused := loop.refused_by_fakes()) is not None:
+            # Whatever the agent made of it: what was declared is what it was expected to do.
+            outcome = Outcome(OutcomeKind.FAILED, reason=refused)
         if order.cassette is not None and order.mode is Mode.REPLAY and order.scenario.workspace is not None:
             files = recorded_workspace(order.cassette.workspace, template)
         if order.mode is Mode.SANDBOX and order.scenario.workspace is not None:
@@ -219,7 +223,10 @@ def _redactor(order: AttemptOrder) -> Redactor:
     """Knows the secrets of this process, and those the scenario gives its servers."""
     if order.mode is Mode.REPLAY:
         return _NO_SECRETS
-    return Redactor(secrets_of(os.environ) | server_secrets(order.scenario.mcp_servers))
+    known = secrets_of(os.environ) | server_secrets(order.scenario.mcp_servers)
+    if (agent := order.scenario.agent) is not None:
+        known |= environment_secrets(agent.env) | {gateway_token(order)}
+    return Redactor(known)
 
 
 _NO_SECRETS = Redactor()
@@ -252,14 +259,14 @@ def _recording(order: AttemptOrder, loop: AgentLoop, meter: Meter, result: Attem
     ending = recorded_ending(result.outcome)
     if ending is None:
         return None
-    steps, timings = recorded_steps(loop.messages, meter)
+    steps, timings = loop.recorded_steps()
     cassette = Cassette(
         scenario=order.scenario.name,
-        label=order.model.as_label(),
+        label=order.recorded_as,
         prompt=order.prompt.name,
         sample=order.sample,
         source={"model": str(order.model), "tool": "passgrid"},
-        system=order.prompt.text or None,
+        system=loop.system(),
         tools=loop.offered(),
         steps=steps,
         ending=ending,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from passgrid.agent_axis import DEFAULT_AGENT
+from passgrid.agents.serving import Serving, not_served
 from passgrid.cassettes.format import Cassette
 from passgrid.cassettes.matching import NO_RULES, MatchingRules
 from passgrid.gate import OPEN_GATE, Gate
@@ -42,8 +44,18 @@ class AttemptOrder:
     """Asked before every live call."""
     sessions: Sessions | None = None
     """Opens sessions with servers; None begins every one anew."""
+    serving: Serving = not_served
+    """Serves the gateway of an agent that is a command."""
+    agent: str = DEFAULT_AGENT
+    """The name under which its agent was chosen."""
     record: bool = False
     """Whether the result is to hold a recording."""
+
+    @property
+    def recorded_as(self) -> str:
+        """The label of its recording: its model, and its agent where one was chosen."""
+        label = self.model.as_label()
+        return label if self.agent == DEFAULT_AGENT else f"{label}-{self.agent}"
 
     @property
     def own_namespace(self) -> str:

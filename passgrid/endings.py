@@ -31,3 +31,7 @@ class ReplayMiss(AttemptEnded):
 
 class RecordingEnded(AttemptEnded):
     """The recorded conversation was complete here: no further model turn was asked for then, none is now."""
+
+
+class AgentFailed(AttemptEnded):
+    """An agent program ended and says itself that it did not do the job, or left no answer."""

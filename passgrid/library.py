@@ -22,6 +22,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from passgrid.agent_axis import BUILT_IN_AGENT, DEFAULT_AGENT
+from passgrid.agent_command import AgentCommand
 from passgrid.cassettes.layout import LEARNED_FILE, CassetteFolder
 from passgrid.cassettes.matching import NO_RULES, MatchingRules
 from passgrid.json_values import is_object
@@ -30,12 +32,13 @@ from passgrid.parts import Name
 from passgrid.problems import InvalidInput, Problem
 from passgrid.scenario import Scenario
 from passgrid.server import AnyServer, InProcessServer
+from passgrid.suite_fakes import with_fakes
 from passgrid.target import DEFAULT_TARGET, Target
 from passgrid.yaml_files import read_yaml, validated
 
 SUITE_FILE = "suite.yaml"
 MAX_SUITE_BYTES = 20_000_000
-_NOT_BUNDLED = frozenset({"cassettes", "prompts", "__pycache__"})
+_NOT_BUNDLED = frozenset({"cassettes", "prompts", "__pycache__", "node_modules"})
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -53,6 +56,7 @@ class SuiteFacts(BaseModel):
         None
     )
     targets: Annotated[dict[Name, Target], Field(description="Servers to choose from with --target.")] = {}
+    agents: Annotated[dict[Name, AgentCommand], Field(description="Programs to choose from with --agent.")] = {}
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,8 @@ def load_suite(folder: Path) -> Suite:
             message = f"the scenario {scenario.name} is also in {found[scenario.name].name}"
             problems.append(Problem(str(path), message, "every scenario of a suite needs a name of its own"))
         found[scenario.name] = path
+        scenario, wrong = with_fakes(scenario, path, folder)
+        problems.extend(wrong)
         scenarios.append(scenario)
         problems.extend(_missing_files(scenario, path, folder))
     if not scenarios and not problems:
@@ -183,10 +189,12 @@ def _missing_files(scenario: Scenario, path: Path, folder: Path) -> Iterable[Pro
 
 
 def _target_problems(facts: SuiteFacts, path: Path, folder: Path) -> Iterable[Problem]:
-    """Targets that cannot be: one called default, and files that are not there."""
+    """Targets and agents that cannot be: with a name that means something else, and files that are not there."""
     if DEFAULT_TARGET in facts.targets:
         message = f"a target cannot be called {DEFAULT_TARGET}: that means the scenarios' own servers"
         yield Problem(str(path), message, "give it another name")
+    for name in sorted({DEFAULT_AGENT, BUILT_IN_AGENT} & facts.agents.keys()):
+        yield Problem(str(path), f"an agent cannot be called {name}: that has a meaning of its own", "rename it")
     for target in facts.targets.values():
         yield from _missing(_server_files(target.mcp_servers.values()), path, folder)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from passgrid.agent_axis import DEFAULT_AGENT, with_agent
+from passgrid.agent_command import AgentCommand
 from passgrid.identity import short_id
 from passgrid.model_reference import ModelReference
 from passgrid.scenario import Scenario
@@ -58,6 +60,7 @@ class Arm:
     target: str = DEFAULT_TARGET
     fault: str = "none"
     mitigation: str = "none"
+    agent: str = DEFAULT_AGENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,8 @@ class SuiteSlice:
     prompts: tuple[Prompt, ...]
     targets: Mapping[str, Target] = field(default_factory=dict[str, Target])
     """Those its suite declares, by name."""
+    agents: Mapping[str, AgentCommand] = field(default_factory=dict[str, AgentCommand])
+    """Likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +113,22 @@ class Matrix:
     label: str
     harness: Harness
     targets: tuple[str, ...] = (DEFAULT_TARGET,)
+    agents: tuple[str, ...] = (DEFAULT_AGENT,)
 
     def cells(self) -> list[Cell]:
         """Every cell, scenarios outermost, in the order given."""
         return [
-            self._cell(Arm(model, prompt, target), part.suite, on_target(scenario, part.targets.get(target)))
+            self._cell(
+                Arm(model, prompt, target, agent=agent),
+                part.suite,
+                with_agent(on_target(scenario, part.targets.get(target)), agent, part.agents),
+            )
             for part in self.slices
             for scenario in part.scenarios
             for model in self.models
             for prompt in part.prompts
             for target in self.targets
+            for agent in self.agents
         ]
 
     def _cell(self, arm: Arm, suite: str, scenario: Scenario) -> Cell:
@@ -133,6 +144,9 @@ class Matrix:
             "mitigation": arm.mitigation,
             "mode": self.mode,
         }
+        if arm.agent != DEFAULT_AGENT:
+            # Left out where none is chosen: ids of before there was a choice stay.
+            facts["agent_name"] = arm.agent
         return Cell(arm, suite, scenario, short_id(facts))
 
     def run_id(self, cells: Sequence[Cell]) -> str:

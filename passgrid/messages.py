@@ -29,6 +29,18 @@ from passgrid.transcript import Message
 LIBRARY_CAUSES = frozenset({"unknown_tool", "unavailable_tool", "validation_error"})
 """Causes of a retry that the agent library writes a text of its own for; no tool was reached."""
 
+OWN_TOOL = "passgrid_own_tool"
+"""Marks the result of a tool that an agent program has itself: no server was asked."""
+
+TOLD = "passgrid_told"
+"""What an agent program told its model of an answer, where that is not the answer."""
+
+
+def told_instead(part: ToolReturnPart[Any]) -> Any:
+    """What an agent program told its model in place of an answer; None where it told the answer itself."""
+    metadata: Any = part.metadata
+    return metadata.get(TOLD) if is_object(metadata) else None
+
 
 def library_kind(part: ToolReturnPart[Any]) -> str | None:
     """The kind of a text the agent library wrote in place of an answer; None for a server's own."""
@@ -100,6 +112,8 @@ def _tool_message(part: ToolReturnPart[Any]) -> Message:
         message["outcome"] = part.outcome
     if kind := library_kind(part):
         message["library"] = kind
+    if (told := told_instead(part)) is not None:
+        message["told"] = told
     return message
 
 

@@ -6,6 +6,7 @@ import glob
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from passgrid.agent_axis import DEFAULT_AGENT
 from passgrid.cassettes.format import BrokenCassette, read_cassette, write_cassette
 from passgrid.cassettes.layout import CassetteFolder
 from passgrid.cassettes.matching import MatchingRules
@@ -62,6 +63,8 @@ class Packing:
         """
         problems: list[Problem] = []
         for cell in cells:
+            if cell.scenario.all_faked:
+                continue
             suite = suites[cell.suite]
             try:
                 chosen = _label(suite, label)
@@ -133,6 +136,8 @@ class Packing:
                 "mode": mode,
                 "files": files[cell.suite],
             }
+            if cell.arm.agent != DEFAULT_AGENT:
+                order["agent"] = cell.arm.agent
             self.orders[cell.cell_id] = self.add(canonical_json(order))
 
 

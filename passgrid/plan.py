@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from passgrid.agent_axis import DEFAULT_AGENT
+from passgrid.agent_choice import agent_problems
 from passgrid.harness import installed_harness
 from passgrid.library import Suite, find_suite, load_prompt, load_suite
 from passgrid.matrix import Attempt, Cell, Matrix, Mode, Prompt, SuiteSlice
@@ -73,6 +75,7 @@ def _matrix(request: Request, slices: Sequence[SuiteSlice], models: Sequence[Mod
         label=request.label,
         harness=installed_harness(),
         targets=request.targets or (DEFAULT_TARGET,),
+        agents=request.agents or (DEFAULT_AGENT,),
     )
 
 
@@ -97,6 +100,9 @@ def make_plan(request: Request, library: Path | None = None) -> Plan:
     packing = Packing()
     # Looked at even where there are problems already: all of them are told at once.
     problems += target_problems(slices, cells, matrix)
+    problems += agent_problems(
+        slices, cells, request.agents, {name: suite.files.keys() for name, suite in suites.items()}
+    )
     if matrix.mode.needs_recorded_model:
         problems += packing.take_cassettes(cells, suites, request.k)
     else:
@@ -163,7 +169,7 @@ def _slice(suite: Suite, request: Request, problems: list[Problem]) -> SuiteSlic
             problems += error.problems
     if len({prompt.name for prompt in prompts}) != len(prompts):
         problems.append(Problem("--prompt", "one prompt is given twice"))
-    return SuiteSlice(suite.name, suite.scenarios, tuple(prompts), suite.facts.targets)
+    return SuiteSlice(suite.name, suite.scenarios, tuple(prompts), suite.facts.targets, suite.facts.agents)
 
 
 def _filtered(slices: Sequence[SuiteSlice], request: Request, problems: list[Problem]) -> list[SuiteSlice]:

@@ -25,6 +25,8 @@ class Request:
     """The suites' defaults when empty."""
     targets: tuple[str, ...] = ()
     """Whose servers the tools come from; the scenarios' own when empty."""
+    agents: tuple[str, ...] = ()
+    """Who does the job; the scenarios' own, or the built-in agent, when empty."""
     recordings: str | None = None
     """In the mode sandbox: the label whose recordings answer; what `suite.yaml` says, or the only one, when None."""
     tags: tuple[str, ...] = ()
@@ -79,6 +81,8 @@ def request_problems(request: Request) -> list[Problem]:
         problems.append(Problem(f"--recordings {request.recordings}", message, "use --mode sandbox"))
     if len(set(request.targets)) != len(request.targets):
         problems.append(Problem("--target", "one target is given twice"))
+    if len(set(request.agents)) != len(request.agents):
+        problems.append(Problem("--agent", "one agent is given twice"))
     if request.max_tries < 0:
         problems.append(Problem(f"--max-tries {request.max_tries}", "must not be negative"))
     if request.budget is not None and not 0 < request.budget < float("inf"):

@@ -6,13 +6,15 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from passgrid.agent_command import AgentCommand
 from passgrid.conditions import Check, ReadBack
 from passgrid.end_state import EndState
+from passgrid.fakes_document import FakesDocument
 from passgrid.identity import short_id
 from passgrid.judge import Judge
 from passgrid.ledger import LedgerKind, removal_order
 from passgrid.parts import Name, Part, RelativePath
-from passgrid.server import BuiltinServer, Server, StdioServer
+from passgrid.server import BuiltinServer, FakedServer, Server, StdioServer
 
 
 class Limits(Part):
@@ -52,6 +54,10 @@ class Scenario(Part):
         default=None, description="User turns in order, or `recorded`: they come from the cassette."
     )
     mcp_servers: dict[Name, Server] = Field(default_factory=dict, alias="mcpServers")
+    fakes: tuple[RelativePath | FakesDocument, ...] = Field(
+        default=(),
+        description="Declared tool calls, before recordings and live servers: files of the suite, or blocks.",
+    )
     tools: tuple[str, ...] | None = Field(default=None, description="Only these tools are offered; all when absent.")
     limits: Limits = Limits()
     workspace: Workspace | None = None
@@ -63,6 +69,9 @@ class Scenario(Part):
     )
     judge: Judge | None = Field(default=None, description="A model that gives a second opinion.")
     end_state: EndState | None = Field(default=None, description="How the state of the platform is read afterwards.")
+    agent: AgentCommand | None = Field(
+        default=None, description="A program that does the job instead of the built-in agent."
+    )
     tags: tuple[Name, ...] = ()
 
     @model_validator(mode="after")
@@ -71,6 +80,8 @@ class Scenario(Part):
             raise ValueError("a scenario has either a task or turns")
         if self.turns == ():
             raise ValueError("turns must not be empty")
+        if self.agent is not None and self.turns == "recorded":
+            raise ValueError("an agent that is a command is given its turns before it starts: they cannot be recorded")
         return self
 
     @model_validator(mode="after")
@@ -104,6 +115,16 @@ class Scenario(Part):
         """Whether servers are asked, or things taken away, after the agent is done."""
         return bool(self.ledger or self.end_state or self.read_backs)
 
+    @property
+    def fake_documents(self) -> tuple[FakesDocument, ...]:
+        """Its fakes, once the files of its suite are read."""
+        return tuple(one for one in self.fakes if isinstance(one, FakesDocument))
+
+    @property
+    def all_faked(self) -> bool:
+        """Whether no server of it has anything behind its fakes."""
+        return bool(self.mcp_servers) and all(isinstance(one, FakedServer) for one in self.mcp_servers.values())
+
     @model_validator(mode="after")
     def _files_in_memory_have_no_folder(self) -> Self:
         if not self.files_in_memory:
@@ -133,7 +154,10 @@ class Scenario(Part):
         How a server is reached may hold secrets and changes nothing, so headers and logins are left out.
         """
         servers = self.model_dump(mode="json", by_alias=True, exclude_defaults=True).get("mcpServers", {})
+        # Left out where there is none: ids of before there were any stay.
+        agent = {"agent": self.agent.trajectory_facts()} if self.agent is not None else {}
         return {
+            **agent,
             "task": self.task,
             "turns": self.turns,
             "servers": {
@@ -148,6 +172,7 @@ class Scenario(Part):
                 if name != "working_seconds" or value is not None
             },
             "workspace": self.workspace.model_dump(mode="json") if self.workspace else None,
+            **({"fakes": [one.to_json() for one in self.fake_documents]} if self.fakes else {}),
         }
 
     def verdict_hash(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from passgrid.json_values import is_object
 
+DEFAULT_MOUNT = "/mcp"
 _PROJECTION = r"^[^.\s]+(\.[^.\s]+)*$"
 
 
@@ -20,6 +22,11 @@ class _Server(BaseModel):
         default=None,
         pattern=_PROJECTION,
         description="The part of its answers that drift compares, such as `message.content`; all of it when absent.",
+    )
+    mount: str | None = Field(
+        default=None,
+        pattern=r"^/",
+        description="The mount its fakes are declared for; `/mcp` where a scenario has one server, else `/<its name>`.",
     )
 
 
@@ -91,7 +98,13 @@ class BuiltinServer(_Server):
     )
 
 
-def _kind(value: object) -> Literal["command", "url", "python", "builtin"]:
+class FakedServer(_Server):
+    """A server of which there is only what the scenario's fakes say."""
+
+    faked: Literal[True] = Field(description="true: no program and no address; its calls are all declared.")
+
+
+def _kind(value: object) -> Literal["command", "url", "python", "builtin", "faked"]:
     """Which kind is meant: what is wrong with it is told about that one alone."""
     if isinstance(value, HttpServer) or (is_object(value) and "url" in value):
         return "url"
@@ -99,6 +112,8 @@ def _kind(value: object) -> Literal["command", "url", "python", "builtin"]:
         return "python"
     if isinstance(value, BuiltinServer) or (is_object(value) and "builtin" in value):
         return "builtin"
+    if isinstance(value, FakedServer) or (is_object(value) and "faked" in value):
+        return "faked"
     return "command"
 
 
@@ -106,9 +121,16 @@ Server = Annotated[
     Annotated[StdioServer, Tag("command")]
     | Annotated[HttpServer, Tag("url")]
     | Annotated[InProcessServer, Tag("python")]
-    | Annotated[BuiltinServer, Tag("builtin")],
+    | Annotated[BuiltinServer, Tag("builtin")]
+    | Annotated[FakedServer, Tag("faked")],
     Discriminator(_kind),
 ]
 """Any of them, told apart by the key that only one has."""
 
-AnyServer = StdioServer | HttpServer | InProcessServer | BuiltinServer
+AnyServer = StdioServer | HttpServer | InProcessServer | BuiltinServer | FakedServer
+
+
+def mounts_of(servers: Mapping[str, AnyServer]) -> dict[str, str]:
+    """The mount of each server's fakes, by the server's name."""
+    alone = len(servers) == 1
+    return {name: server.mount or (DEFAULT_MOUNT if alone else f"/{name}") for name, server in servers.items()}

@@ -4,9 +4,10 @@ A transcript is a list of messages, each a JSON object:
 
 * `{"role": "system" | "user", "content": text or parts}`
 * `{"role": "assistant", "content": text or null, "thinking"?: […], "tool_calls"?: [{"id", "name", "arguments"}]}`
-* `{"role": "tool", "tool_call_id", "name", "content": text or JSON, "outcome"?: "failed", "library"?: kind}`
+* `{"role": "tool", "tool_call_id", "name", "content": text or JSON, "outcome"?: "failed", "library"?: kind, "told"?}`
 
-`library` marks a text that the agent library wrote in place of a server's answer.
+`library` marks a text that the agent library wrote in place of a server's answer. `told` is what an agent program told
+its model of an answer, where that was something else.
 """
 
 from __future__ import annotations

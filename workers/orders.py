@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
+from passgrid.agent_axis import DEFAULT_AGENT
 from passgrid.attempt_order import AttemptOrder
 from passgrid.cassettes.format import Cassette, cassette_of
 from passgrid.cassettes.matching import NO_RULES, MatchingRules
@@ -23,6 +24,7 @@ from passgrid.tools.sessions import Sessions
 from passgrid.warehouse import blobs
 from passgrid.warehouse.claims import Claim
 from passgrid.warehouse.site import site_of
+from workers.serving import serve_gateway
 from workers.suite_folder import SuiteFolders
 
 
@@ -48,6 +50,7 @@ class OrderBook:
         self._cassettes: dict[str, Any] = {}
         self._references: dict[str, set[str]] = {}
         self._folders = folders
+        self._asks_site = folders is not None
         self._site = ""
 
     def fetch(self, connection: sa.Connection, claims: Sequence[Claim]) -> None:
@@ -87,6 +90,8 @@ class OrderBook:
             namespace=self.namespace(claim.run_id, claim.attempt_id, claim.fence),
             gate=gate,
             sessions=sessions,
+            serving=serve_gateway,
+            agent=document.agent,
             record=claim.record,
         )
 
@@ -105,7 +110,7 @@ class OrderBook:
 
     def _know_site(self, connection: sa.Connection) -> None:
         """Replays have no text of their own, and need not ask."""
-        if self._folders is not None and not self._site:
+        if self._asks_site and not self._site:
             self._site = site_of(connection)
 
     def _cached(self, name: str) -> Any:
@@ -128,8 +133,10 @@ class OrderBook:
         return MatchingRules.model_validate(self._cassettes.get(name or "", {}).get("matching", {}))
 
     def _folder(self, document: _Order, files: dict[str, bytes]) -> Path | None:
-        if self._folders is None or document.mode is Mode.REPLAY or not files:
+        if not files or (document.mode is Mode.REPLAY and document.scenario.agent is None):
             return None
+        # A replay starts nothing from there but an agent that is a command.
+        self._folders = self._folders or SuiteFolders()
         return self._folders.folder(document.files, files)
 
     def _fetch(self, connection: sa.Connection, hashes: Iterable[str], read: Any) -> None:
@@ -169,6 +176,7 @@ class _Order:
         self.model: ModelReference = parse_model_reference(document["model"])
         self.mode = Mode(document["mode"])
         self.files: dict[str, str] = document["files"]
+        self.agent: str = document.get("agent", DEFAULT_AGENT)
 
     @classmethod
     def read(cls, data: bytes) -> _Order:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from passgrid.identity import value_hash
 
+_PROGRAMS = (b"#!", b"\x7fELF")
+"""How files begin that can be started; blobs have no modes."""
+
 
 class SuiteFolders:
     """Writes each version of a suite's files once per process; the folders go with the process."""
@@ -27,5 +30,7 @@ class SuiteFolders:
                     raise ValueError(f"a suite file would leave its folder: {path}")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)
+                if data.startswith(_PROGRAMS):
+                    target.chmod(0o700)
             self._folders[version] = folder
         return self._folders[version]

@@ -183,7 +183,8 @@ END $$;
 DOWNGRADE = """
 DROP FUNCTION gateway_ask, gateway_begin;
 DROP SEQUENCE gateway_order;
-DROP TABLE gateway_model_calls, gateway_sessions, gateway_journal, gateway_used, gateway_tests, gateway_loads, gateway_spaces;
+DROP TABLE gateway_model_calls, gateway_sessions, gateway_journal, gateway_used, gateway_tests, gateway_loads,
+    gateway_spaces;
 """
 
 

@@ -66,6 +66,9 @@ def _arms_table(arms: Sequence[ArmReport], letters: Sequence[str]) -> Table:
     targets = any(arm.name.target != "default" for arm in arms)
     if targets:
         table.add_column("target", overflow="fold")
+    agents = any(arm.name.agent != "default" for arm in arms)
+    if agents:
+        table.add_column("agent", overflow="fold")
     for column in ("run", "scenarios", "n", "coverage", "passed"):
         if column != "run" or len(runs) > 1:
             table.add_column(column, justify="right", no_wrap=True)
@@ -74,7 +77,9 @@ def _arms_table(arms: Sequence[ArmReport], letters: Sequence[str]) -> Table:
         share = "-" if covered.share is None else f"{covered.share:.0%}"
         run = [name.run[:8]] if len(runs) > 1 else []
         counts = (str(len(arm.scenarios)), f"{covered.valid}/{covered.wanted}", share, str(arm.passed))
-        axes = [name.model, name.prompt, *([name.target] if targets else [])]
+        axes = [
+            name.model, name.prompt, *([name.target] if targets else []), *([name.agent] if agents else []),
+        ]  # fmt: skip
         table.add_row(letter, *axes, *run, *counts)
     return table
 

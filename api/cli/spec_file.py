@@ -21,6 +21,7 @@ class Spec(BaseModel):
     models: tuple[str, ...] | None = None
     prompts: tuple[str, ...] | None = None
     targets: tuple[str, ...] | None = None
+    agents: tuple[str, ...] | None = None
     recordings: str | None = None
     k: int | None = None
     mode: str | None = None

@@ -16,6 +16,8 @@ from passgrid.request import Request, request_of
 
 EPILOG = (
     "Example: submit-matrix --suite demo --model recorded:scripted-thorough --model recorded:scripted-quick -k 5 --wait"
+    " -- or, with two agents side by side: submit-matrix --suite agents --model recorded:scripted-clerk -k 4 --wait "
+    "--agent built-in --agent shell"
 )
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -41,6 +43,13 @@ def submit_matrix(
     target: Annotated[
         Many,
         typer.Option(help="Whose servers the tools come from, declared in suite.yaml; `default`: the scenarios' own."),
+    ] = None,
+    agent: Annotated[
+        Many,
+        typer.Option(
+            help="Who does the job: declared under `agents` in suite.yaml; `built-in`; `default`: the scenario's own, "
+            "or the built-in one."
+        ),
     ] = None,
     fault: Annotated[Many, typer.Option(help="A fault to inject.")] = None,
     mitigation: Annotated[Many, typer.Option(help="A mitigation around the agent.")] = None,
@@ -69,6 +78,7 @@ def submit_matrix(
         "models": model,
         "prompts": prompt,
         "targets": target,
+        "agents": agent,
         "recordings": recordings,
         "k": k,
         "mode": mode,

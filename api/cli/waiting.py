@@ -84,7 +84,8 @@ def progress_table(progress: RunProgress) -> Table:
     bought = any(arm.spent_usd is not None for arm in progress.arms) or progress.budget_usd is not None
     table = Table(title=f"run {progress.run_id[:12]}  {progress.label}  {progress.mode}", title_justify="left")
     targets = any(arm.target != "default" for arm in progress.arms)
-    for column in ("model", "prompt", *(["target"] if targets else [])):
+    agents = any(arm.agent != "default" for arm in progress.arms)
+    for column in ("model", "prompt", *(["target"] if targets else []), *(["agent"] if agents else [])):
         table.add_column(column, overflow="fold")
     for column in ("done", "passed", "failed", "other", *(["spent"] if bought else [])):
         table.add_column(column, justify="right")
@@ -92,7 +93,8 @@ def progress_table(progress: RunProgress) -> Table:
         passed, failed = arm.outcomes.get("passed", 0), arm.outcomes.get("failed", 0)
         counts = (f"{arm.done}/{arm.wanted}", str(passed), str(failed), str(arm.done - passed - failed))
         spent = ["unknown" if arm.spent_usd is None else f"${arm.spent_usd:.4f}"] if bought else []
-        table.add_row(arm.model, arm.prompt, *([arm.target] if targets else []), *counts, *spent)
+        axes = [*([arm.target] if targets else []), *([arm.agent] if agents else [])]
+        table.add_row(arm.model, arm.prompt, *axes, *counts, *spent)
     notes = [f"{count} × {reason[:90]}" for reason, count in progress.reasons]
     if progress.budget_usd is not None:
         notes.insert(0, f"${progress.spent_usd:.4f} of ${progress.budget_usd:g} spent")

@@ -50,7 +50,10 @@ def bearer_of(request: HttpRequest, key: bytes, *, required: bool) -> Bearer:
 
 
 def sent_token(request: HttpRequest) -> str | None:
-    """The token in `Authorization: Bearer`, or in the header that the Anthropic clients send."""
+    """The token in its own header, in `Authorization: Bearer`, or in the header that the Anthropic clients send."""
+    own = request.header(b"x-passgrid-token")
+    if own is not None:
+        return own
     authorization = request.header(b"authorization")
     if authorization is not None and authorization.lower().startswith("bearer "):
         return authorization[7:].strip()

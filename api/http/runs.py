@@ -46,6 +46,7 @@ class Submission(BaseModel):
     scenarios: Texts = []
     prompts: Texts = []
     targets: Texts = []
+    agents: Texts = []
     recordings: Text | None = None
     tags: Texts = []
     limit: int | None = Field(default=None, ge=1, le=1_000_000)

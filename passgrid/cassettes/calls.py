@@ -37,11 +37,20 @@ def overlapping_calls(cassette: Cassette) -> Iterator[tuple[RecordedCall, ...]]:
 def _turns(cassette: Cassette) -> Iterator[tuple[RecordedCall, ...]]:
     asked: list[Any] = []
     for step in cassette.steps:
+        if "alone" in step:
+            yield (_alone(step["alone"]),)
         if "model" in step:
             parts: list[Any] = step["model"]["parts"]
             asked = [part for part in parts if "call" in part]
         answered: list[dict[str, Any]] = step.get("calls", [])
-        yield tuple(_recorded(call, asked) for call in sorted(answered, key=lambda call: call["call"]))
+        ordered = sorted(answered, key=lambda call: call["call"])
+        # Tools that an agent program has itself reach nobody else.
+        yield tuple(_recorded(call, asked) for call in ordered if not call.get("own"))
+
+
+def _alone(call: dict[str, Any]) -> RecordedCall:
+    server, result, error = call.get("server", ""), call.get("result"), call.get("error")
+    return RecordedCall(server, call["tool"], call["args"], result, error, None)
 
 
 def _recorded(call: dict[str, Any], asked: list[Any]) -> RecordedCall:

@@ -12,6 +12,9 @@ Steps, in the order they happened:
   model turn before. Overlapping calls are one unordered step: `call` is the position of the request among the
   turn's calls, `answered` that of the response (left out where there is one call). `library` names the kind of a text
   that the agent library wrote itself, so that an upgrade of the library does not miss everywhere.
+  Of an agent program, `"own": true` marks the result of a tool it has itself, and `told` what it told its model of an
+  answer, where that was something else.
+* `{"alone": {"tool", "args", "server", "result" | "error"}}`: a call that an agent program made by itself
 * `{"feedback": kind}`: the agent library asked the model again after an unusable response
 
 How long everything took differs with every recording, so it stands in no step and in no hash: `timings` lies in a file

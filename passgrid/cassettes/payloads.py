@@ -106,7 +106,9 @@ def packed(cassette: Cassette) -> tuple[Cassette, dict[str, bytes]]:
 
     def lightened(step: Step) -> Step:
         if "calls" in step:
-            return {"calls": [_with(call, ("result", "error"), move_out) for call in step["calls"]]}
+            return {"calls": [_with(call, ("result", "error", "told"), move_out) for call in step["calls"]]}
+        if "alone" in step:
+            return {"alone": _with(step["alone"], ("args", "result", "error"), move_out)}
         if "model" in step:
             turn = step["model"]
             return {"model": {**turn, "parts": [_with(part, ("args", "image"), move_out) for part in turn["parts"]]}}

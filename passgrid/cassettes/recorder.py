@@ -60,7 +60,7 @@ class _Recorder:
                 asked = [part for part in message.parts if isinstance(part, ToolCallPart)]
                 metered = self._meter.model_calls[turn - 1] if turn <= len(self._meter.model_calls) else None
                 self.model_ms.append(metered.duration_ms if metered else None)
-                yield {"model": {"parts": [self._part(part) for part in message.parts], **_facts(metered)}}
+                yield {"model": {"parts": [self._part(part) for part in message.parts], **turn_facts(metered)}}
             else:
                 journal = [call for call in self._meter.tool_calls if call.turn == turn]
                 yield from self._request_steps(message, asked, journal)
@@ -69,7 +69,7 @@ class _Recorder:
         if isinstance(part, ToolCallPart):
             self._called += 1
             return {"call": part.tool_name, "id": f"call_{self._called}", "args": call_arguments(part)}
-        return _said(part)
+        return recorded_part(part)
 
     def _request_steps(
         self, message: ModelRequest, asked: list[ToolCallPart], journal: list[ToolCallRecord]
@@ -120,7 +120,7 @@ def _call(
     return answer
 
 
-def _facts(metered: ModelCallRecord | None) -> dict[str, Any]:
+def turn_facts(metered: ModelCallRecord | None) -> dict[str, Any]:
     """What is known of a model turn besides what it says."""
     if metered is None:
         return {}
@@ -139,7 +139,8 @@ def _facts(metered: ModelCallRecord | None) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _said(part: ModelResponsePart) -> dict[str, Any]:
+def recorded_part(part: ModelResponsePart) -> dict[str, Any]:
+    """A part of a model turn that is no call. Raises `ValueError` for one that no format has yet."""
     if isinstance(part, TextPart):
         return {"text": storable_text(part.content)}
     if isinstance(part, ThinkingPart):

@@ -50,11 +50,23 @@ _CALL = {
         "library": _NAME,
         "answered": {"type": "integer", "minimum": 0},
         "ms": {"type": ["number", "null"], "minimum": 0},
+        "own": {"const": True, "description": "Of a tool that the agent program has itself."},
+        "told": {"description": "What the agent program told its model instead."},
     },
     "required": ["call"],
     "oneOf": [{"required": ["result"]}, {"required": ["error"]}, {"required": ["library"]}],
     "additionalProperties": False,
 }
+_ALONE = {
+    "type": "object",
+    "description": "A call that an agent program made by itself.",
+    "properties": {
+        "tool": _NAME, "args": {}, "server": {"type": "string"}, "result": {}, "error": {"type": ["string", "object"]},
+    },
+    "required": ["tool", "args"],
+    "oneOf": [{"required": ["result"]}, {"required": ["error"]}],
+    "additionalProperties": False,
+}  # fmt: skip
 
 
 def cassette_schema() -> dict[str, Any]:
@@ -80,6 +92,7 @@ def cassette_schema() -> dict[str, Any]:
                         {"required": ["user"], "properties": {"user": {"type": ["string", "array"]}}},
                         {"required": ["model"], "properties": {"model": _MODEL_TURN}},
                         {"required": ["calls"], "properties": {"calls": {"type": "array", "items": _CALL}}},
+                        {"required": ["alone"], "properties": {"alone": _ALONE}},
                         {"required": ["feedback"], "properties": {"feedback": _NAME}},
                     ],
                     "type": "object",

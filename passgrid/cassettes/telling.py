@@ -47,10 +47,20 @@ def _lines(step: Step) -> Iterator[str]:
             else:
                 kind = next(iter(part))
                 yield f"{'says' if kind == 'text' else kind}: {_shown(part[kind])}"
+    elif "alone" in step:
+        call = step["alone"]
+        yield f"the program calls {call['tool']} {_shown(call['args'])}"
+        yield from _answer(call, "it")
     else:
         for call in step["calls"]:
-            kind = next(name for name in ("result", "error", "library") if name in call)
-            yield f"  {kind} of call {call['call']}: {_shown(call[kind])}"
+            yield from _answer(call, f"call {call['call']}")
+
+
+def _answer(call: dict[str, Any], of: str) -> Iterator[str]:
+    kind = next(name for name in ("result", "error", "library") if name in call)
+    yield f"  {'own ' if call.get('own') else ''}{kind} of {of}: {_shown(call[kind])}"
+    if "told" in call:
+        yield f"  told instead: {_shown(call['told'])}"
 
 
 def _shown(value: Any) -> str:

@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from passgrid.fakes.equality import difference_count, equal, first_difference
 from passgrid.json_values import is_object
-
-DEFAULT_MOUNT = "/mcp"
+from passgrid.server import DEFAULT_MOUNT
 
 Policy: TypeAlias = Literal["allow", "deny"]
 

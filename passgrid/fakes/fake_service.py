@@ -15,14 +15,17 @@ from passgrid.fakes.offers import filled
 from passgrid.fakes.state import DEFAULT_CAP, Ask, Candidate, FakeOutcome, FakeState, JournalRequest, Stale, Told
 from passgrid.json_values import is_object
 from passgrid.wire.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from passgrid.wire.mcp_messages import MODERN_VERSION
 from passgrid.wire.mcp_service import Caller, McpService
 from passgrid.wire.mcp_sessions import SessionEnded
 
 log = logging.getLogger(__name__)
 
 RESOURCE_NOT_FOUND = -32002
+"""In the protocol with a handshake; the stateless one has given this code up."""
 _NO_ANSWER = "unknown"
 _NOTHING: Mapping[str, Any] = {}
+_NO_SUGGESTION: Mapping[str, Any] = {"completion": {"values": [], "total": 0, "hasMore": False}}
 
 
 class Behind(McpService, Protocol):
@@ -129,6 +132,13 @@ class FakeService:
                 return _prompt(found, params) if found else await self._read(caller, method, params)
             case "resources/templates/list":
                 return await self._listed(caller, method, params, "resourceTemplates", [])
+            case "resources/subscribe" | "resources/unsubscribe" if caller.version != MODERN_VERSION:
+                # A faked resource never changes, so there is nothing to tell a subscriber.
+                known = _text(params, "uri") in fakes.resources(who.test_id, who.context)
+                return _NOTHING if known else await self._read(caller, method, params)
+            case "completion/complete":
+                known = _referred(params) in fakes.prompts(who.test_id, who.context)
+                return _NO_SUGGESTION if known else await self._read(caller, method, params)
             case _:
                 return await self._behind.other(caller, method, params)
 
@@ -138,7 +148,7 @@ class FakeService:
 
     def capabilities(self) -> Mapping[str, Any]:
         """Tools, resources and prompts, and what stands behind can do."""
-        return {"tools": {}, "resources": {}, "prompts": {}, **self._behind.capabilities()}
+        return {"tools": {}, "resources": {}, "prompts": {}, "completions": {}, **self._behind.capabilities()}
 
     async def _claimed_now(self, caller: Caller, tool: str, arguments: Any) -> tuple[Entry | None, Told]:
         """Decided by what is loaded now, however often that changes meanwhile."""
@@ -216,9 +226,10 @@ class FakeService:
         except RpcError as error:
             if error.code != METHOD_NOT_FOUND:
                 raise
-        if method == "resources/read":
-            raise RpcError(RESOURCE_NOT_FOUND, f"Resource not found: {params.get('uri')}", {"uri": params.get("uri")})
-        raise RpcError(INVALID_PARAMS, f"Unknown prompt: {params.get('name')}")
+        if method.startswith("resources/"):
+            code = INVALID_PARAMS if caller.version == MODERN_VERSION else RESOURCE_NOT_FOUND
+            raise RpcError(code, f"Resource not found: {params.get('uri')}", {"uri": params.get("uri")})
+        raise RpcError(INVALID_PARAMS, f"Unknown prompt: {_referred(params) or params.get('name')}")
 
 
 def _prompt(found: Mapping[str, Any], params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -230,6 +241,12 @@ def _prompt(found: Mapping[str, Any], params: Mapping[str, Any]) -> Mapping[str,
 def _text(params: Mapping[str, Any], name: str) -> str:
     value = params.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _referred(params: Mapping[str, Any]) -> str:
+    """The prompt whose argument is to be completed."""
+    reference = params.get("ref")
+    return _text(reference, "name") if is_object(reference) else ""
 
 
 def _request(caller: Caller) -> JournalRequest:

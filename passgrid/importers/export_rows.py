@@ -14,7 +14,9 @@ from passgrid.matrix import Mode
 from passgrid.outcome import OutcomeKind
 
 MANIFEST = "passgrid-export.json"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""1 had no agents."""
 
 Kind = Literal["parquet", "jsonl"]
 KINDS: tuple[Kind, ...] = ("parquet", "jsonl")
@@ -54,6 +56,7 @@ class AttemptRow(OfAttempt):
     target: str
     fault: str
     mitigation: str
+    agent: str = "default"
     suite: str
     scenario: str
     tags: list[str]

@@ -138,6 +138,7 @@ class ImportedArm:
     target: str = "default"
     fault: str = "none"
     mitigation: str = "none"
+    agent: str = "default"
     attempts: tuple[ImportedAttempt, ...] = ()
     """Scenario by scenario: a report adds them up in this order."""
 
@@ -146,9 +147,9 @@ class ImportedArm:
         _unique(f"{self.model}, {self.prompt}", "attempts of the sample", names)
 
     @property
-    def axes(self) -> tuple[str, str, str, str, str]:
-        """Model, prompt, target, fault and mitigation."""
-        return self.model, self.prompt, self.target, self.fault, self.mitigation
+    def axes(self) -> tuple[str, str, str, str, str, str]:
+        """Model, prompt, target, fault, mitigation and agent."""
+        return self.model, self.prompt, self.target, self.fault, self.mitigation, self.agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,8 @@ class ImportedRun:
         """Hash of the content, so that an import never takes the id of a run that was measured here."""
         digest = hashlib.sha256(_stored([self.source, self.label, self.mode, dict(self.harness)]))
         for arm in self.arms:
-            digest.update(_stored(arm.axes))
+            # An agent that nobody chose is left out: ids of before there was a choice stay.
+            digest.update(_stored(arm.axes if arm.agent != "default" else arm.axes[:-1]))
             for attempt in arm.attempts:
                 digest.update(_stored(asdict(attempt)))
         return digest.hexdigest()[:ID_LENGTH]

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from passgrid.importers.export_rows import (
     KINDS,
     MANIFEST,
+    READABLE,
     ROWS,
     VERSION,
     AttemptRow,
@@ -64,7 +65,7 @@ def _kind(folder: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError) as error:
         remedy = f"name a folder that `passgrid export --format` made: it holds {MANIFEST}"
         raise InvalidInput([Problem(str(folder), f"is no export of Passgrid ({error})", remedy)]) from error
-    if version != VERSION or kind not in KINDS:
+    if version not in READABLE or kind not in KINDS:
         message = f"has the version {version} and the kind {kind}; this Passgrid reads version {VERSION}"
         raise InvalidInput([Problem(str(folder / MANIFEST), message, "import it with the Passgrid that made it")])
     return kind
@@ -126,7 +127,7 @@ def _runs(folder: Path, rows: Mapping[str, list[Any]]) -> Iterator[ImportedRun]:
     arms: dict[str, dict[tuple[str, ...], list[ImportedAttempt]]] = {}
     for row in cast("list[AttemptRow]", rows["attempts"]):
         key = (row.run_id, row.attempt_id)
-        axes = (row.model, row.prompt, row.target, row.fault, row.mitigation)
+        axes = (row.model, row.prompt, row.target, row.fault, row.mitigation, row.agent)
         one = _attempt(row, calls.get(key, []), turns.get(key, []), checks.get(key, []), texts.get(key, []))
         one = replace(one, flags={flag.name: flag.detail for flag in flags.get(key, [])})
         arms.setdefault(row.run_id, {}).setdefault(axes, []).append(one)

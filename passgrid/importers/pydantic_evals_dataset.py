@@ -1,8 +1,8 @@
 """A dataset of pydantic-evals (YAML or JSON) as a suite: a case is a scenario, its evaluators are its checks.
 
 The task is `inputs`: a text as it is, an object with one text that text, anything else as JSON. Evaluators of the
-library become `evaluator` checks; the rubric of the first one that asks a model becomes the scenario's judge. Others are referred to as `checks.py:Name`, where the suite has to define them; the
-import says which.
+library become `evaluator` checks; the rubric of the first one that asks a model becomes the scenario's judge. Others
+are referred to as `checks.py:Name`, where the suite has to define them; the import says which.
 """
 
 from __future__ import annotations
@@ -194,8 +194,8 @@ def _notes(folder: Path, dataset: _Dataset, scenarios: Mapping[str, Mapping[str,
     if asking:
         kept = sum("judge" in document for document in scenarios.values())
         notes.append(
-            f"{len(asking)} evaluators ask a model: {kept} scenarios have the first rubric as their judge, which stands "
-            "beside the verdict; further ones are left out"
+            f"{len(asking)} evaluators ask a model: {kept} scenarios have the first rubric as their judge, which "
+            "stands beside the verdict; further ones are left out"
         )
     if bare:
         notes.append(f"without any check, so that completing is enough: {', '.join(bare[:10])}")

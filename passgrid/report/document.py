@@ -39,6 +39,7 @@ def arm_document(arm: ArmReport) -> dict[str, Any]:
         "target": name.target,
         "fault": name.fault,
         "mitigation": name.mitigation,
+        "agent": name.agent,
         "imported_from": name.imported_from,
         "scenarios": len(arm.scenarios),
         "wanted": arm.coverage.wanted,
@@ -115,7 +116,7 @@ def _comparison(report: Report, pair: ArmComparison) -> dict[str, Any]:
 
 
 def _name(name: ArmName) -> dict[str, Any]:
-    axes = ("run", "label", "model", "prompt", "target", "fault", "mitigation", "imported_from")
+    axes = ("run", "label", "model", "prompt", "target", "fault", "mitigation", "agent", "imported_from")
     return {axis: getattr(name, axis) for axis in axes}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-ARM_AXES = ("run_id", "label", "mode", "model", "prompt", "target", "fault", "mitigation")
+ARM_AXES = ("run_id", "label", "mode", "model", "prompt", "target", "fault", "mitigation", "agent")
 """The columns an arm's name is made of, in order."""
 
 
@@ -22,6 +22,7 @@ class ArmName:
     target: str = "default"
     fault: str = "none"
     mitigation: str = "none"
+    agent: str = "default"
     imported_from: str | None = None
     """The format it was imported from; None: measured here."""
 

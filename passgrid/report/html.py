@@ -88,7 +88,7 @@ def _arms(report: Report) -> str:
         name = arm.name
         run = text(f"{name.run[:8]} {name.label} {name.mode}")
         run += f"<small>imported from {text(name.imported_from)}</small>" if name.imported_from else ""
-        unusual = {"target": "default", "fault": "none", "mitigation": "none"}
+        unusual = {"target": "default", "fault": "none", "mitigation": "none", "agent": "default"}
         others = [f"{axis} {getattr(name, axis)}" for axis, usual in unusual.items() if getattr(name, axis) != usual]
         rows.append(
             [

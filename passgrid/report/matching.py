@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from passgrid.report.facts import ArmName
 
-AXES = ("model", "prompt", "target", "fault", "mitigation")
+AXES = ("model", "prompt", "target", "fault", "mitigation", "agent")
 """What may tell two arms apart, besides their runs."""
 
 
@@ -65,7 +65,7 @@ def _why(near: Sequence[ArmName], one: ArmName) -> str:
 
 def arm_text(arm: ArmName) -> str:
     """An arm in one line: its model and prompt, and what is unusual."""
-    usual = {"target": "default", "fault": "none", "mitigation": "none"}
+    usual = {"target": "default", "fault": "none", "mitigation": "none", "agent": "default"}
     unusual = [f"{axis} {getattr(arm, axis)}" for axis, value in usual.items() if getattr(arm, axis) != value]
     imported = [f"imported from {arm.imported_from}"] if arm.imported_from else []
     return ", ".join([arm.model, arm.prompt, *unusual, *imported])

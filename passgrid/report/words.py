@@ -97,7 +97,7 @@ def significance(pair: ArmComparison) -> str:
 def axes_text(pair: ArmComparison) -> str:
     """In what two arms differ."""
     if not pair.differing:
-        return "the same model, prompt, target, fault and mitigation"
+        return "the same model, prompt, target, fault, mitigation and agent"
     return "differs in " + ", ".join(f"{axis} ({before} → {after})" for axis, before, after in pair.differing)
 
 

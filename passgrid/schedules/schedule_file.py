@@ -46,6 +46,7 @@ class ScheduledMatrix(_Part):
     scenarios: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     k: int = Field(default=1, ge=1)
     mode: Literal["replay", "live"] = "live"
@@ -71,6 +72,7 @@ class DriftMatrix(_Part):
     scenarios: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     k: int = Field(default=1, ge=1)
     limit: int | None = Field(default=None, ge=1)

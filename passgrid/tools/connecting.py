@@ -16,7 +16,7 @@ from fastmcp.client.transports import StdioTransport
 from pydantic_ai.mcp import MCPToolset
 
 from passgrid.redaction import Redactor
-from passgrid.server import AnyServer, BuiltinServer, HttpServer, InProcessServer, StdioServer
+from passgrid.server import AnyServer, BuiltinServer, FakedServer, HttpServer, InProcessServer, StdioServer
 from passgrid.server_environment import server_environment
 from passgrid.suite_code import BrokenSuiteCode, SuiteCode
 from passgrid.tools.declared import PRIVATE, filled, uses
@@ -51,6 +51,8 @@ def client_of(name: str, server: AnyServer, around: Surroundings) -> Generator[M
         yield _toolset(name, _made(server, around.code))
     elif isinstance(server, BuiltinServer):
         yield _toolset(name, file_server(around.memory if around.memory is not None else MemoryFiles()))
+    elif isinstance(server, FakedServer):
+        raise BrokenSuiteCode(f"server {name} is faked: there is nothing to ask but its fakes")
     else:
         with contextlib.ExitStack() as stack:
             said = stack.enter_context(_logged(name, around.redactor))

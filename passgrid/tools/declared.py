@@ -28,6 +28,11 @@ def uses(server: StdioServer, place: str) -> bool:
     return any(f"${{{place}}}" in text for text in (*server.args, *server.env.values()))
 
 
+def environment_secrets(env: Mapping[str, str]) -> set[str]:
+    """What is secret in a declared environment: by its name, or because it is taken from ours by name."""
+    return secrets_of(env) | {filled(value, {}) for value in env.values() if "${env:" in value}
+
+
 def server_secrets(servers: Mapping[str, AnyServer]) -> set[str]:
     """What a scenario's servers are given that is secret: headers, environment, passwords in addresses."""
     found: set[str] = set()
@@ -43,8 +48,8 @@ def server_secrets(servers: Mapping[str, AnyServer]) -> set[str]:
 
                 found |= login_of(server).secrets()
         elif isinstance(server, StdioServer):
-            found |= secrets_of(server.env)
-            given = [*server.env.values()]
+            found |= environment_secrets(server.env)
+            continue
         else:
             continue
         # Whatever is taken from the environment by name is meant to be known to few.

@@ -11,7 +11,7 @@ from pydantic_ai import RunContext, ToolFailed
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, UserPromptPart
 from pydantic_ai.tools import ToolDefinition
 
-from passgrid.cassettes.calls import overlapping_calls
+from passgrid.cassettes.calls import RecordedCall, overlapping_calls
 from passgrid.cassettes.canonical import canonical_arguments
 from passgrid.cassettes.format import Cassette
 from passgrid.cassettes.matching import NO_RULES, MatchingRules
@@ -35,8 +35,14 @@ class RecordedTools:
 
     answered = "recorded"
 
-    def __init__(self, cassettes: Sequence[Cassette], rules: MatchingRules = NO_RULES) -> None:
-        """cassettes: resolved recordings of one scenario; the first is preferred."""
+    def __init__(
+        self, cassettes: Sequence[Cassette], rules: MatchingRules = NO_RULES, *, whole_turns: bool = True
+    ) -> None:
+        """cassettes: resolved recordings of one scenario; the first is preferred.
+
+        whole_turns: every call of a model turn is made; an agent program may answer some of them itself.
+        """
+        self._whole_turns = whole_turns
         self._cassettes = cassettes
         self._rules = rules
         self._offered = _all_offered(cassettes)
@@ -84,8 +90,18 @@ class RecordedTools:
         asked = [(part.tool_call_id, call_arguments(part)) for part in parts]
         calls = [Call(part.tool_name, args) for part, (_, args) in zip(parts, asked, strict=True) if _usable(args)]
         ids = [call_id for call_id, args in asked if _usable(args)]
+        if not self._whole_turns:
+            calls, ids = self._made_then(calls, ids)
         if calls:
             self._answer(calls, ids, messages)
+
+    def _made_then(self, calls: list[Call], ids: list[str]) -> tuple[list[Call], list[str]]:
+        """Of the calls of a turn, those that the recording has here, where it is still followed."""
+        if self._session is not None or len(self._asked) >= len(self._track):
+            return calls, ids
+        left = list(self._track[len(self._asked)])
+        kept = [(call, call_id) for call, call_id in zip(calls, ids, strict=True) if _take(left, call) is not None]
+        return ([call for call, _ in kept], [call_id for _, call_id in kept]) if kept and not left else (calls, ids)
 
     def _answer(self, calls: Sequence[Call], ids: Sequence[str], messages: Sequence[ModelMessage]) -> None:
         served = self._followed(calls)
@@ -106,11 +122,8 @@ class RecordedTools:
         left = list(self._track[len(self._asked)])
         served: list[Served] = []
         for call in calls:
-            key = canonical_arguments(call.arguments)
-            same = (one for one in left if one.tool == call.tool and canonical_arguments(one.arguments) == key)
-            if (one := next(same, None)) is None:
+            if (one := _take(left, call)) is None:
                 return None
-            left.remove(one)
             served.append(Served(one.result if one.error is None else None, one.error, "exact", 0))
         return None if left else served
 
@@ -134,6 +147,15 @@ class RecordedTools:
         threshold = THRESHOLD if self._rules.semantic is True else self._rules.semantic
         tools = {tool.definition.name: tool.listed() for tool in self._offered}
         return alike_by(embedding(), tools, threshold)
+
+
+def _take(left: list[RecordedCall], call: Call) -> RecordedCall | None:
+    """The recorded call of this tool with these arguments, taken out of the list; None where there is none."""
+    key = canonical_arguments(call.arguments)
+    same = (one for one in left if one.tool == call.tool and canonical_arguments(one.arguments) == key)
+    if (one := next(same, None)) is not None:
+        left.remove(one)
+    return one
 
 
 def _usable(arguments: Any) -> bool:

@@ -34,7 +34,7 @@ def finding_rows(key: int, account: DriftAccount) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
-_AXES = "c.model, c.prompt, c.target, c.fault, c.mitigation"
+_AXES = "c.model, c.prompt, c.target, c.fault, c.mitigation, c.agent"
 _ARMS = sa.text(
     f"SELECT a.run_id, r.label, r.mode, {_AXES}, count(*) AS wanted, "  # noqa: S608 - names of ours
     "count(*) FILTER (WHERE a.valid) AS valid "

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
 
 CONNECT_SECONDS = 8
+
+
+def libpq_url(database_url: str) -> str:
+    """The address of a database as libpq, psycopg and ADBC spell it."""
+    return re.sub(r"^postgresql\+\w+:", "postgresql:", database_url)
 
 
 def make_engine(database_url: str, *, pool_size: int = 2, idle_s: float | None = None) -> sa.Engine:

@@ -11,9 +11,9 @@ from passgrid.report.facts import ARM_AXES, ArmName, AttemptFact, fact_of
 from passgrid.report.tool_use import ToolUse
 
 _ATTEMPTS = sa.text("""
-SELECT a.key, a.run_id, r.label, r.mode, r.imported_from, c.model, c.prompt, c.target, c.fault, c.mitigation, c.suite,
-    c.scenario, a.sample, a.attempt_id, a.state, a.outcome, a.outcome_detail, a.reason, a.valid, a.passed, a.tool_calls,
-    a.model_turns, a.wasted_calls, a.duration_s, a.input_tokens + a.output_tokens AS tokens, a.cost_usd,
+SELECT a.key, a.run_id, r.label, r.mode, r.imported_from, c.model, c.prompt, c.target, c.fault, c.mitigation, c.agent,
+    c.suite, c.scenario, a.sample, a.attempt_id, a.state, a.outcome, a.outcome_detail, a.reason, a.valid, a.passed,
+    a.tool_calls, a.model_turns, a.wasted_calls, a.duration_s, a.input_tokens + a.output_tokens AS tokens, a.cost_usd,
     a.working_s, a.recovered_structured, a.recovered_opaque, a.leftovers
 FROM attempts a JOIN cells c ON c.key = a.cell_key JOIN runs r ON r.run_id = a.run_id
 WHERE a.run_id = ANY(:runs)
@@ -57,11 +57,11 @@ def attempt_facts(connection: sa.Connection, run_ids: Sequence[str]) -> Iterator
 
 
 _TOOLS = sa.text("""
-SELECT a.run_id, r.label, r.mode, r.imported_from, c.model, c.prompt, c.target, c.fault, c.mitigation, t.tool,
-    count(*) AS calls, count(*) FILTER (WHERE t.error) AS errors
+SELECT a.run_id, r.label, r.mode, r.imported_from, c.model, c.prompt, c.target, c.fault, c.mitigation, c.agent,
+    t.tool, count(*) AS calls, count(*) FILTER (WHERE t.error) AS errors
 FROM tool_calls t JOIN attempts a ON a.key = t.attempt_key JOIN cells c ON c.key = a.cell_key
     JOIN runs r ON r.run_id = a.run_id
-WHERE a.run_id = ANY(:runs) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY calls DESC, t.tool
+WHERE a.run_id = ANY(:runs) GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 ORDER BY calls DESC, t.tool
 """)
 
 

@@ -63,7 +63,7 @@ _KEYS = sa.text("SELECT attempt_id, key FROM attempts WHERE run_id = :run")
 _CELL_KEYS = sa.text("SELECT cell_id, key FROM cells WHERE run_id = :run")
 
 _CELL_COLUMNS = (
-    "run_id", "cell_id", "suite", "scenario", "model", "prompt", "target", "fault", "mitigation", "tags",
+    "run_id", "cell_id", "suite", "scenario", "model", "prompt", "target", "fault", "mitigation", "agent", "tags",
     "verdict_hash", "order_hash",
 )  # fmt: skip
 _ATTEMPT_COLUMNS = (

@@ -17,6 +17,7 @@ class ArmProgress:
     model: str
     prompt: str
     target: str
+    agent: str
     wanted: int
     running: int
     outcomes: dict[str, int]
@@ -64,19 +65,19 @@ class RunProgress:
 
 
 _ARMS = sa.text("""
-SELECT model, prompt, target,
+SELECT model, prompt, target, agent,
     CASE WHEN attempts.state <> 'done' THEN attempts.state
          WHEN outcome_detail <> '' THEN outcome || '(' || outcome_detail || ')' ELSE outcome END AS outcome,
     attempts.state = 'done' AS done, count(*) AS n
 FROM attempts JOIN cells ON cells.key = cell_key WHERE attempts.run_id = :run
-GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3
+GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4
 """)
 
 _SPENT = sa.text("""
-SELECT model, prompt, target, sum(coalesce(intents.cost_usd, reserved_usd)) AS usd,
+SELECT model, prompt, target, agent, sum(coalesce(intents.cost_usd, reserved_usd)) AS usd,
     count(*) FILTER (WHERE coalesce(intents.cost_usd, reserved_usd) IS NULL) AS unknown
 FROM attempts JOIN cells ON cells.key = cell_key JOIN intents ON attempt_key = attempts.key
-WHERE attempts.run_id = :run AND kind = 'model' AND provider IS NOT NULL GROUP BY 1, 2, 3
+WHERE attempts.run_id = :run AND kind = 'model' AND provider IS NOT NULL GROUP BY 1, 2, 3, 4
 """)
 
 _REASONS = sa.text("""
@@ -93,12 +94,12 @@ def run_progress(connection: sa.Connection, run_id: str) -> RunProgress:
     ).one_or_none()
     if run is None:
         raise LookupError(f"no run {run_id}")
-    arms: dict[tuple[str, str, str], list[Any]] = {}
+    arms: dict[tuple[str, str, str, str], list[Any]] = {}
     for row in connection.execute(_ARMS, {"run": run_id}):
-        arms.setdefault((row.model, row.prompt, row.target), []).append(row)
+        arms.setdefault((row.model, row.prompt, row.target, row.agent), []).append(row)
     reasons = tuple((row.reason, row.n) for row in connection.execute(_REASONS, {"run": run_id}))
     bought = connection.execute(_SPENT, {"run": run_id}) if run.mode != "replay" else ()
-    spent = {(row.model, row.prompt, row.target): None if row.unknown else row.usd for row in bought}
+    spent = {(row.model, row.prompt, row.target, row.agent): None if row.unknown else row.usd for row in bought}
     connection.rollback()
     return RunProgress(
         run.run_id,

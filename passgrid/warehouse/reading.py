@@ -12,8 +12,8 @@ from passgrid.transcript import Message
 from passgrid.warehouse.blobs import decompress
 
 _COLUMNS = """
-a.attempt_id, c.suite, c.scenario, c.model, c.prompt, c.target, c.fault, c.mitigation, a.sample, a.state, a.outcome,
-a.outcome_detail, a.reason, a.valid, a.passed, a.model_turns, a.tool_calls, a.wasted_calls, a.input_tokens,
+a.attempt_id, c.suite, c.scenario, c.model, c.prompt, c.target, c.fault, c.mitigation, c.agent, a.sample, a.state,
+a.outcome, a.outcome_detail, a.reason, a.valid, a.passed, a.model_turns, a.tool_calls, a.wasted_calls, a.input_tokens,
 a.output_tokens, a.cost_usd, a.duration_s, a.digest, a.started_at, a.finished_at
 """
 

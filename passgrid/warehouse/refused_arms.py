@@ -36,12 +36,12 @@ def stop_refused_arms(connection: sa.Connection, runs: Iterable[str]) -> None:
 
 _REFUSED_ARMS = sa.text("""
 SELECT array_agg(DISTINCT cells.key) AS cells, max(refused.n) AS n, max(refused.reason) AS reason FROM (
-    SELECT model, prompt, target, fault, mitigation, reason, count(*) AS n
+    SELECT model, prompt, target, fault, mitigation, agent, reason, count(*) AS n
     FROM attempts JOIN cells ON cells.key = cell_key
     WHERE attempts.run_id = :run AND outcome = 'infra_error' AND outcome_detail = 'authentication'
-    GROUP BY model, prompt, target, fault, mitigation, reason HAVING count(*) >= :most
-) refused JOIN cells USING (model, prompt, target, fault, mitigation)
-WHERE cells.run_id = :run GROUP BY model, prompt, target, fault, mitigation
+    GROUP BY model, prompt, target, fault, mitigation, agent, reason HAVING count(*) >= :most
+) refused JOIN cells USING (model, prompt, target, fault, mitigation, agent)
+WHERE cells.run_id = :run GROUP BY model, prompt, target, fault, mitigation, agent
 """)
 
 _STOP_CELLS = sa.text("""

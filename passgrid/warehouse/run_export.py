@@ -33,7 +33,7 @@ QUERIES = {
         f"FROM runs WHERE run_id {_WANTED} ORDER BY created_at, run_id"
     ),
     "attempts": (
-        "SELECT a.run_id, a.attempt_id, c.model, c.prompt, c.target, c.fault, c.mitigation, c.suite, "  # noqa: S608
+        "SELECT a.run_id, a.attempt_id, c.model, c.prompt, c.target, c.fault, c.mitigation, c.agent, c.suite, "  # noqa: S608
         "c.scenario, c.tags, a.sample, a.outcome, a.outcome_detail, a.reason, a.model_turns, a.tool_calls, "
         "a.wasted_calls, a.input_tokens, a.output_tokens, a.cost_usd, a.duration_s, a.working_s, "
         "a.recovered_structured, a.recovered_opaque, a.leftovers, a.digest, a.started_at, "

@@ -21,7 +21,7 @@ WORK_CHANNEL = "passgrid_work"
 NO_TRIES = "--max-tries 0: nothing runs until it is resumed with more"
 
 _CELL_COLUMNS = (
-    "run_id", "cell_id", "suite", "scenario", "model", "prompt", "target", "fault", "mitigation", "tags",
+    "run_id", "cell_id", "suite", "scenario", "model", "prompt", "target", "fault", "mitigation", "agent", "tags",
     "verdict_hash", "order_hash",
 )  # fmt: skip
 _ATTEMPT_COLUMNS = (
@@ -127,7 +127,7 @@ def _write_cells(connection: sa.Connection, plan: Plan) -> dict[str, int]:
         (
             (
                 plan.run_id, cell.cell_id, cell.suite, cell.scenario.name, str(cell.arm.model), cell.arm.prompt.name,
-                cell.arm.target, cell.arm.fault, cell.arm.mitigation, list(cell.scenario.tags),
+                cell.arm.target, cell.arm.fault, cell.arm.mitigation, cell.arm.agent, list(cell.scenario.tags),
                 cell.scenario.verdict_hash(), plan.orders[cell.cell_id],
             )
             for cell in new

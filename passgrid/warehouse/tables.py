@@ -86,6 +86,7 @@ cells = sa.Table(
     sa.Column("target", sa.Text, nullable=False),
     sa.Column("fault", sa.Text, nullable=False),
     sa.Column("mitigation", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False, server_default="default", comment="agent axis: who runs the loop"),
     sa.Column("tags", ARRAY(sa.Text), nullable=False),
     sa.Column("verdict_hash", sa.Text, nullable=False, comment="what decides the verdict: checks and stages"),
     sa.Column("order_hash", sa.Text, nullable=False, comment="blob: scenario, prompt, model and suite files"),

@@ -23,6 +23,7 @@ _CACHEABLE = frozenset(
     {"tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list", "server/discover"}
 )
 _NOTHING_TO_SAY = frozenset({"ping", "logging/setLevel"})
+"""Methods of the protocol with a handshake that need no answer but that one came; the stateless one has neither."""
 
 
 def server_info() -> dict[str, str]:
@@ -114,7 +115,7 @@ class Messages:
         await self.service.noted(caller)
         if not is_object(params):
             raise RpcError(INVALID_PARAMS, "params must be an object")
-        if method in _NOTHING_TO_SAY:
+        if method in _NOTHING_TO_SAY and caller.version != MODERN_VERSION:
             return {}
         if method == "tools/list":
             return {"tools": list(await self.service.tools(caller))}

@@ -27,7 +27,7 @@ class ArmRow:
     """Names of checks whose verdicts came with imported results."""
 
 
-_AXES = "model, prompt, target, fault, mitigation"
+_AXES = "model, prompt, target, fault, mitigation, agent"
 
 _ARMS = f"""
 SELECT run_id, r.label, r.mode, r.imported_from, {_AXES}, count(*) AS wanted, count(*) FILTER (WHERE valid) AS valid,

@@ -10,7 +10,7 @@ import duckdb
 from passgrid.drift.report import DriftArm, drift_arms
 from passgrid.warehouse.analysis.store import AnalysisStore
 
-_AXES = "a.run_id, r.label, r.mode, a.model, a.prompt, a.target, a.fault, a.mitigation"
+_AXES = "a.run_id, r.label, r.mode, a.model, a.prompt, a.target, a.fault, a.mitigation, a.agent"
 _OF_RUNS = "attempts a JOIN runs r USING (run_id) WHERE a.run_id IN (SELECT unnest(?))"
 _ARMS = f"""
 SELECT {_AXES}, count(*) AS wanted, count(*) FILTER (WHERE a.valid) AS valid FROM {_OF_RUNS}

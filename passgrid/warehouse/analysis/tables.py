@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-VERSION = 6
+VERSION = 7
 """Grows with every change here: a file of another version is rebuilt."""
 
 
@@ -88,6 +88,7 @@ ATTEMPTS = Table(
         Column("target", "VARCHAR", "target axis: which server the tools come from", "c.target"),
         Column("fault", "VARCHAR", "fault axis", "c.fault"),
         Column("mitigation", "VARCHAR", "mitigation axis", "c.mitigation"),
+        Column("agent", "VARCHAR", "agent axis: default, built-in, or one the suite declares", "c.agent"),
         Column("tags", "VARCHAR[]", "tags of the scenario", "c.tags"),
         Column("sample", "INTEGER", "number of the sample, from 0", "a.sample"),
         Column("state", "VARCHAR", "queued, running or done", "a.state"),

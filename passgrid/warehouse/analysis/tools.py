@@ -33,7 +33,7 @@ class ToolRow:
 
 
 _OF_ARM = """
-run_id = ? AND model = ? AND prompt = ? AND target = ? AND fault = ? AND mitigation = ?
+run_id = ? AND model = ? AND prompt = ? AND target = ? AND fault = ? AND mitigation = ? AND agent = ?
 AND (? OR suite || '/' || scenario IN (SELECT unnest(cast(? AS VARCHAR[]))))
 """
 
@@ -57,7 +57,7 @@ FROM used FULL JOIN offered USING (server, tool) ORDER BY calls DESC, tool, serv
 
 def tool_rows(store: AnalysisStore, arm: ArmName, kept: Collection[tuple[str, str]] | None) -> list[ToolRow]:
     """The tools of an arm over the scenarios kept (None: all), the most called first; last, those never called."""
-    axes = [arm.run, arm.model, arm.prompt, arm.target, arm.fault, arm.mitigation]
+    axes = [arm.run, arm.model, arm.prompt, arm.target, arm.fault, arm.mitigation, arm.agent]
     scenarios = [f"{suite}/{name}" for suite, name in kept or ()]
     return [ToolRow(*row) for row in _rows(store, _USED, [*axes, kept is None, scenarios])]
 

@@ -12,8 +12,8 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from passgrid.warehouse.engine import make_engine
-from passgrid.warehouse.migrate import current_revision, downgrade, head_revision, migrations_folder, upgrade
 from passgrid.warehouse.gateway_tables import metadata
+from passgrid.warehouse.migrate import current_revision, downgrade, head_revision, migrations_folder, upgrade
 from passgrid.warehouse.tables import Xid8
 
 

@@ -20,9 +20,9 @@ from passgrid.warehouse.analysis.export import export
 from passgrid.warehouse.analysis.store import AnalysisStore
 from passgrid.warehouse.blob_sweep import REFERENCES, Swept, sweep_blobs, would_sweep
 from passgrid.warehouse.facts import attempt_facts
+from passgrid.warehouse.gateway_tables import metadata
 from passgrid.warehouse.progress import finish_runs
 from passgrid.warehouse.pruning import named_runs, prune_runs, rescue, selected_runs, unfinished_prunes
-from passgrid.warehouse.gateway_tables import metadata
 from tests.integration.conftest import psycopg_url
 from tests.integration.runs import claimed, finish, rows, submitted, value
 from tests.unit.passgrid.suites import answer, ask, cassette, say, write_suite

@@ -60,7 +60,7 @@ def test_the_list_of_commands_is_complete() -> None:
 @pytest.mark.parametrize(
     "flag",
     ["--suite", "--scenario", "--model", "--prompt", "-k", "--mode", "--record", "--label", "--target", "--fault",
-     "--mitigation", "--tag", "--limit", "--priority", "--budget", "--wait", "--dry-run", "--json"],
+     "--mitigation", "--agent", "--tag", "--limit", "--priority", "--budget", "--wait", "--dry-run", "--json"],
 )  # fmt: skip
 def test_submit_matrix_has_the_flags_of_the_design(flag: str) -> None:
     assert flag in text_of()

@@ -70,6 +70,7 @@ class AnalysisFiles:
             "target": "default",
             "fault": "none",
             "mitigation": "none",
+            "agent": "default",
             "tags": [],
             "sample": sample,
             "state": "done" if outcome else "queued",

@@ -53,6 +53,6 @@ def test_breaking_is_3_little_coverage_is_4() -> None:
 
 
 def test_arms_that_compared_nothing_are_there_all_the_same() -> None:
-    axes = dict(zip(ARM_AXES, ("r", "l", "drift", "m", "p", "t", "none", "none"), strict=True))
+    axes = dict(zip(ARM_AXES, ("r", "l", "drift", "m", "p", "t", "none", "none", "default"), strict=True))
     (found,) = drift_arms([{**axes, "wanted": 2, "valid": 1}], [], [])
     assert (found.name.target, found.coverage, found.drift.tools) == ("t", 0.5, ())

@@ -19,7 +19,14 @@ _NO_NUMBERS = (
 
 def attempt_row(scenario: str, sample: int, outcome: str = "passed", **columns: Any) -> dict[str, Any]:
     """One attempt of a run."""
-    axes = {"model": "gpt", "prompt": "plain", "target": "default", "fault": "none", "mitigation": "none"}
+    axes = {
+        "model": "gpt",
+        "prompt": "plain",
+        "target": "default",
+        "fault": "none",
+        "mitigation": "none",
+        "agent": "default",
+    }
     row: dict[str, Any] = {"run_id": "r", "attempt_id": f"{scenario}-{sample}", **axes, "suite": "shop", "tags": []}
     row |= {"scenario": scenario, "sample": sample, "outcome": outcome, **dict.fromkeys(_NO_NUMBERS)}
     return row | columns

@@ -37,6 +37,19 @@ def test_a_folder_that_is_no_export_or_of_another_version_is_refused(tmp_path: P
     assert "import it with the Passgrid that made it" in refused(tmp_path)
 
 
+def test_an_export_of_before_there_were_agents_is_the_same_run(tmp_path: Path) -> None:
+    (now,) = read_export(write_export(tmp_path / "now", [attempt_row("a", 0)]))
+    old = attempt_row("a", 0)
+    del old["agent"]
+    folder = write_export(tmp_path / "then", [old])
+    (folder / MANIFEST).write_bytes(orjson.dumps({"format": "passgrid", "version": 1, "kind": "jsonl"}))
+    (then,) = read_export(folder)
+    assert then.run_id() == now.run_id()
+    (other,) = read_export(write_export(tmp_path / "other", [attempt_row("a", 0, agent="shell")]))
+    assert other.run_id() != now.run_id()
+    assert other.arms[0].agent == "shell"
+
+
 def test_every_wrong_row_is_named_by_file_and_number(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [attempt_row("a", 0), attempt_row("a", 1, outcome="won"), attempt_row("b", 0, extra=1)]
     folder = write_export(tmp_path / "out", rows)
