@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import AsyncGenerator, Iterator
@@ -19,6 +20,7 @@ from tests.integration.gateway.wires import HANDSHAKE, MODERN, HttpWire, InProce
 
 HANDLERS = Path(__file__).parent / "handler_server.py"
 CAP = 2
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,9 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def gateway_database(bare_stack: Addresses, request: pytest.FixtureRequest) -> str:
+def gateway_database(bare_stack: Addresses) -> str:
     """A migrated database for the gateways of one module."""
-    name = f"gateway_{request.module.__name__.rpartition('.')[2]}"
+    name = f"gateway_{next(_numbers)}"
     made = sa.create_engine(bare_stack.database_url, isolation_level="AUTOCOMMIT")
     with made.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")

@@ -177,7 +177,11 @@ async def test_case_11_the_override_goes_before_the_blocks(wire: Wire) -> None:
 
 
 async def test_case_11_an_override_that_is_neither_is_refused_and_makes_no_session(http: HttpWire) -> None:
-    for options in ({"headers": {"x-aimock-mcp-undeclared": "denied"}}, {"params": {"undeclared": "denied"}}):
+    wrong: list[dict[str, Any]] = [
+        {"headers": {"x-aimock-mcp-undeclared": "denied"}},
+        {"params": {"undeclared": "denied"}},
+    ]
+    for options in wrong:
         answer = await http.begin(**options)
         assert answer.status_code == 400
         assert answer.json()["code"] == "MCP_INVALID_UNDECLARED"
@@ -271,6 +275,6 @@ async def test_case_16_a_name_is_looked_at_before_any_fake(wire: Wire) -> None:
     assert answer["error"]["code"] == -32602
     assert answer["error"]["message"] == "Invalid tool name: expected a string, got number"
     assert (await wire.call("", {}, Who("T")))["error"]["message"] == "Missing tool name"
-    missing = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {}}
+    missing: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {}}
     if not isinstance(wire, HttpWire):
         assert (await wire.batch([missing], Who("T")))[0]["error"]["message"] == "Missing tool name"

@@ -16,6 +16,7 @@ from passgrid.fakes.load_errors import UnusableFakes
 from passgrid.fakes.loading import CONTROL_API, Fakes, load
 from passgrid.fakes.memory_state import MemoryState
 from passgrid.fakes.mount_fakes import MountFakes
+from passgrid.json_values import is_object
 from passgrid.wire.json_rpc import RpcError
 from passgrid.wire.mcp_messages import error_message, result_message
 from passgrid.wire.mcp_service import Caller, Identity
@@ -104,7 +105,7 @@ class HttpWire:
         query: str = "",
     ) -> httpx2.Response:
         """One POST, with the headers this version wants."""
-        if self.version == MODERN and isinstance(body, dict):
+        if self.version == MODERN and is_object(body):
             body, own = _enveloped(body)
         else:
             own = [] if self.version == MODERN else [("mcp-session-id", await self.session(mount))]
@@ -236,8 +237,11 @@ def _identity(who: Who) -> Identity:
 
 
 def _enveloped(body: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    meta = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
-    params = {**body.get("params", {}), "_meta": meta}
+    meta: dict[str, Any] = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params: dict[str, Any] = {**body.get("params", {}), "_meta": meta}
     headers = [("mcp-protocol-version", MODERN), ("mcp-method", body["method"])]
     name = params.get("name")
     return {**body, "params": params}, [*headers, *([("mcp-name", name)] if isinstance(name, str) else [])]

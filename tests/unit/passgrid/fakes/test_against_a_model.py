@@ -15,6 +15,7 @@ from passgrid.fakes.fake_service import FakeService
 from passgrid.fakes.loading import CODE, Fakes, load
 from passgrid.fakes.memory_state import MemoryState
 from passgrid.fakes.mount_fakes import MountFakes
+from passgrid.json_values import is_array
 from passgrid.wire.json_rpc import RpcError
 from passgrid.wire.mcp_service import Caller, Identity
 
@@ -83,7 +84,7 @@ def _canonical(value: Any) -> str:
         return str(int(value)) if value.is_integer() else repr(value)
     if isinstance(value, int):
         return str(value)
-    if isinstance(value, list):
+    if is_array(value):
         return "[" + ",".join(map(_canonical, value)) + "]"
     return "{" + ",".join(f"{json.dumps(key)}:{_canonical(value[key])}" for key in sorted(value)) + "}"
 

@@ -19,9 +19,11 @@ from passgrid.fakes.fake_service import FakeService
 from passgrid.fakes.loading import CODE, Fakes, load
 from passgrid.fakes.memory_state import MemoryState
 from passgrid.fakes.mount_fakes import MountFakes
+from passgrid.fakes.state import JournalRequest
 from passgrid.wire.asgi import WireApp, WireLimits
 from passgrid.wire.http import HttpReply, HttpRequest
 from passgrid.wire.mcp_mount import McpMount
+from passgrid.wire.mcp_service import Identity
 from passgrid.wire.mcp_sessions import MemorySessions
 
 REQUESTS = 100_000
@@ -34,6 +36,7 @@ METHODS = [
 ]
 NAMES: list[Any] = ["t", "unknown", "", 123, None, [], {}, "\ud800", "x" * 1000]
 VALUES: list[Any] = [None, True, -1, 1e308, 2**70, "", "\0", "\ud83d", "é", [], {}, [[]], {"a": {"b": []}}]
+IDS: list[Any] = [1, "a", None, 1.5, 2**70, True, {}, []]
 VERSIONS = [b"2025-03-26", b"2025-06-18", b"2025-11-25", b"2026-07-28", b"1900-01-01", b"\xff"]
 
 
@@ -80,7 +83,7 @@ class Maker:
             return self.rng.choice(VALUES)
         message: dict[str, Any] = {"jsonrpc": self.rng.choices(["2.0", "1.0", None], [9, 1, 1])[0]}
         if self.rng.random() < 0.85:
-            message["id"] = self.rng.choice([1, "a", None, 1.5, 2**70, True, {}, []])
+            message["id"] = self.rng.choice(IDS)
         if self.rng.random() < 0.9:
             message["method"] = self.rng.choice([*METHODS, 5])
         if self.rng.random() < 0.85:
@@ -91,11 +94,12 @@ class Maker:
         params: dict[str, Any] = {"name": self.rng.choice(NAMES), "arguments": self.rng.choice(VALUES)}
         if self.rng.random() < 0.4:
             version = self.rng.choice(["2026-07-28", "x", None, 7])
-            meta = {
+            meta: Any = {
                 "io.modelcontextprotocol/protocolVersion": version,
                 "io.modelcontextprotocol/clientCapabilities": {},
             }
-            params["_meta"] = self.rng.choice([meta, meta, None, []])
+            kinds: list[Any] = [meta, meta, None, []]
+            params["_meta"] = self.rng.choice(kinds)
         return params
 
     def _bytes(self, most: int) -> bytes:
@@ -110,7 +114,7 @@ class Forgetful(MemoryState):
         self.journal.clear()
         return told
 
-    async def note(self, *args: Any) -> None:
+    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> None:
         """Nothing."""
 
 
