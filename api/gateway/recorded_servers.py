@@ -57,6 +57,10 @@ class RecordedServer:
         self._tools = _listed(cassettes)
         self._following: OrderedDict[str, _Following] = OrderedDict()
 
+    def follow_journal(self, earlier: Earlier) -> None:
+        """Catch up with what other processes answered from now on."""
+        self._earlier = earlier
+
     async def tools(self, caller: Caller) -> Sequence[Mapping[str, Any]]:
         """As they were listed when the recordings were made."""
         return list(self._tools.values())

@@ -15,6 +15,7 @@ import uvicorn
 
 from api.gateway.fake_files import FakeFiles
 from api.gateway.gateway import Gateway
+from api.gateway.recorded_servers import RecordedServer
 from api.gateway.redacting import message_redactor
 from passgrid.fakes.fake_service import Behind
 from passgrid.fakes.state import DEFAULT_CAP
@@ -55,6 +56,9 @@ async def gateway(served: Served, database_url: str, conninfo: str) -> AsyncGene
         files = FakeFiles(engine, served.space, served.paths)
         files.load()
         await state.refresh()
+        for one in served.behind.values():
+            if isinstance(one, RecordedServer):
+                one.follow_journal(state.recorded_calls)
         watching = asyncio.create_task(_watch(files, state)) if served.paths else None
         try:
             yield Gateway(
