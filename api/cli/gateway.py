@@ -207,10 +207,13 @@ def _listening(host: str, port: int) -> socket.socket:
 
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=512)
+        listener = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
         remedy = "name another --port, or 0 for a free one"
         raise Unreachable(f"{host}:{port} cannot be listened on: {error.strerror} ({remedy})") from None
+    # Head and body of a reply are two writes: without this the second would wait for the first one's acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 @contextmanager

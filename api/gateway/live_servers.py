@@ -75,8 +75,9 @@ class LiveServer:
             case _:
                 raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
-    async def noted(self, caller: Caller) -> None:
+    async def noted(self, caller: Caller) -> int:
         """Nothing is kept here."""
+        return 0
 
     def capabilities(self) -> Mapping[str, Any]:
         """What is passed on."""

@@ -86,8 +86,9 @@ class RecordedServer:
         """Recordings of agents hold calls of tools and nothing else."""
         raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
-    async def noted(self, caller: Caller) -> None:
+    async def noted(self, caller: Caller) -> int:
         """Nothing is kept here."""
+        return 0
 
     def capabilities(self) -> Mapping[str, Any]:
         """Tools."""

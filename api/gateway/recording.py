@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import sqlalchemy as sa
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -18,13 +17,15 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from passgrid.agents.tool_results import tells_the_same
+from passgrid.cassettes.canonical import canonical_arguments
 from passgrid.cassettes.format import COMPLETED_ENDING, Cassette
 from passgrid.cassettes.recorder import recorded_steps
+from passgrid.messages import call_arguments
 from passgrid.meter import Meter
-from passgrid.problems import InvalidInput, Problem
 from passgrid.scenario import Limits
 from passgrid.transcript import ModelCallRecord, ToolCallRecord
-from passgrid.warehouse.gateway_models import ModelTurn, turns_of
+from passgrid.warehouse.gateway_models import ModelTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +50,20 @@ class Place:
 
 
 def session_cassette(
-    connection: sa.Connection, space: str, test_id: str, place: Place, calls: Sequence[RecordedCall], tools: list[Any]
+    place: Place, turns: Sequence[ModelTurn], calls: Sequence[RecordedCall], tools: list[Any]
 ) -> Cassette:
-    """The recording of a test's session. Raises `InvalidInput` where nothing of it passed."""
-    turns = [turn for turn in turns_of(connection, space, test_id) if turn.answer is not None]
-    if not turns and not calls:
-        raise InvalidInput(
-            [Problem(f"test {test_id}", "no message of it passed this gateway", "passgrid gateway journal")]
-        )
-    messages = _conversation(turns) if turns else _calls_alone(calls)
-    steps, timings = recorded_steps(messages, _meter(messages, turns, calls))
+    """The recording of a session: the turns its model gave, in order, and the calls that were answered, in order."""
+    told = [turn for turn in turns if turn.answer is not None]
+    spoken = _conversation(told) if told else _calls_alone(calls)
+    paired = _paired(spoken, calls)
+    messages = [_with_results(message, paired) for message in spoken]
+    steps, timings = recorded_steps(messages, _meter(messages, told, paired))
     return Cassette(
         scenario=place.scenario,
         label=place.label,
         prompt=place.prompt,
         sample=place.sample,
-        source={"model": turns[-1].model if turns else "none", "tool": "passgrid gateway"},
+        source={"model": told[-1].model if told else "none", "tool": "passgrid gateway"},
         system=_system(messages),
         tools=tools,
         steps=steps,
@@ -74,15 +73,19 @@ def session_cassette(
 
 
 def _conversation(turns: Sequence[ModelTurn]) -> list[ModelMessage]:
-    """The longest conversation: each request holds all that was said before it."""
-    found: list[list[ModelMessage]] = [
-        [
-            *ModelMessagesTypeAdapter.validate_json(turn.asked),
-            *ModelMessagesTypeAdapter.validate_json(turn.answer or "[]"),
-        ]
-        for turn in turns
-    ]
-    return max(found, key=len)
+    """The longest conversation: each request holds all that was said before it.
+
+    What a client repeats of a turn lacks its usage and more: where the turn is known, it stands in its place.
+    """
+    asked = [ModelMessagesTypeAdapter.validate_json(turn.asked) for turn in turns]
+    given = [ModelMessagesTypeAdapter.validate_json(turn.answer or "[]") for turn in turns]
+    last = max(range(len(turns)), key=lambda number: len(asked[number]))
+    messages = [*asked[last], *given[last]]
+    for before, answer in zip(asked, given, strict=True):
+        position = len(before)
+        if position < len(messages) and isinstance(messages[position], ModelResponse) and answer:
+            messages[position] = answer[0]
+    return messages
 
 
 def _calls_alone(calls: Sequence[RecordedCall]) -> list[ModelMessage]:
@@ -96,27 +99,58 @@ def _calls_alone(calls: Sequence[RecordedCall]) -> list[ModelMessage]:
     return messages
 
 
-def _meter(messages: Sequence[ModelMessage], turns: Sequence[ModelTurn], calls: Sequence[RecordedCall]) -> Meter:
+def _paired(messages: Sequence[ModelMessage], calls: Sequence[RecordedCall]) -> dict[str, tuple[int, RecordedCall]]:
+    """Which answered call, with its position in order, is that of a model's: the first with its tool and arguments."""
+    left = list(enumerate(calls))
+    found: dict[str, tuple[int, RecordedCall]] = {}
+    for part in (part for message in messages if isinstance(message, ModelResponse) for part in message.parts):
+        if not isinstance(part, ToolCallPart):
+            continue
+        wanted = canonical_arguments(call_arguments(part))
+        same = (
+            one for one in left if one[1].tool == part.tool_name and canonical_arguments(one[1].arguments) == wanted
+        )
+        if (one := next(same, None)) is not None:
+            left.remove(one)
+            found[part.tool_call_id] = one
+    return found
+
+
+def _with_results(message: ModelMessage, paired: dict[str, tuple[int, RecordedCall]]) -> ModelMessage:
+    """The message with answers as the server gave them, where the client told its model the same in other words."""
+    if not isinstance(message, ModelRequest):
+        return message
+    parts = [
+        replace(part, content=paired[part.tool_call_id][1].result)
+        if isinstance(part, ToolReturnPart)
+        and part.tool_call_id in paired
+        and tells_the_same(part.content, paired[part.tool_call_id][1].result)
+        else part
+        for part in message.parts
+    ]
+    return replace(message, parts=parts)
+
+
+def _meter(
+    messages: Sequence[ModelMessage], turns: Sequence[ModelTurn], paired: dict[str, tuple[int, RecordedCall]]
+) -> Meter:
     """What a recorder wants to know beside the conversation."""
     meter = Meter(Limits())
-    left = list(calls)
-    turn = 0
-    for message in messages:
+    costs = {len(ModelMessagesTypeAdapter.validate_json(turn.asked)): turn for turn in turns}
+    number = 0
+    for position, message in enumerate(messages):
         if not isinstance(message, ModelResponse):
             continue
-        turn += 1
-        meter.model_calls.append(_model_record(message, turn, turns))
+        number += 1
+        meter.model_calls.append(_model_record(message, number, costs.get(position)))
         for part in message.parts:
-            if isinstance(part, ToolCallPart):
-                one = next((call for call in left if call.tool == part.tool_name), None)
-                if one is not None:
-                    left.remove(one)
-                    meter.tool_calls.append(_tool_record(one, turn, len(meter.tool_calls)))
+            if isinstance(part, ToolCallPart) and part.tool_call_id in paired:
+                position_of_answer, call = paired[part.tool_call_id]
+                meter.tool_calls.append(_tool_record(call, number, len(meter.tool_calls), position_of_answer))
     return meter
 
 
-def _model_record(message: ModelResponse, turn: int, turns: Sequence[ModelTurn]) -> ModelCallRecord:
-    kept = turns[turn - 1] if turn <= len(turns) else None
+def _model_record(message: ModelResponse, turn: int, kept: ModelTurn | None) -> ModelCallRecord:
     usage = message.usage if message.usage.has_values() else None
     return ModelCallRecord(
         turn=turn,
@@ -134,7 +168,7 @@ def _model_record(message: ModelResponse, turn: int, turns: Sequence[ModelTurn])
     )
 
 
-def _tool_record(call: RecordedCall, turn: int, position: int) -> ToolCallRecord:
+def _tool_record(call: RecordedCall, turn: int, asked: int, answered: int) -> ToolCallRecord:
     return ToolCallRecord(
         turn=turn,
         server=call.server,
@@ -147,8 +181,8 @@ def _tool_record(call: RecordedCall, turn: int, position: int) -> ToolCallRecord
         error_text=str(call.result) if call.failed else None,
         started_ms=0.0,
         duration_ms=None,
-        asked=position,
-        answered_at=position,
+        asked=asked,
+        answered_at=answered,
     )
 
 

@@ -42,6 +42,8 @@ def main(control: socket.socket, network: str, hidden: "list[str]") -> None:
             _leave_network()
             _hide(hidden)
         listener = socket.create_server(("127.0.0.1", OWN_PORT if network == "own" else 0), backlog=128)
+        # Those it accepts have it too: a reply's second write does not wait for the first one's acknowledgement.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except OSError as error:
         _say(control, {"refused": f"{error.strerror or error} ({error.__class__.__name__})"})
         return

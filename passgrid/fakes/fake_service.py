@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 RESOURCE_NOT_FOUND = -32002
 """In the protocol with a handshake; the stateless one has given this code up."""
+LISTED = "listed"
 _NO_ANSWER = "unknown"
 _NOTHING: Mapping[str, Any] = {}
 _NO_SUGGESTION: Mapping[str, Any] = {"completion": {"values": [], "total": 0, "hasMore": False}}
@@ -52,8 +53,9 @@ class NothingBehind:
         """Nobody answers."""
         raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
 
-    async def noted(self, caller: Caller) -> None:
+    async def noted(self, caller: Caller) -> int:
         """Nothing is kept."""
+        return 0
 
     def capabilities(self) -> Mapping[str, Any]:
         """None of its own."""
@@ -86,7 +88,11 @@ class FakeService:
         registered = list(await self._behind.tools(caller))
         names = {tool["name"] for tool in registered}
         faked = fakes.tools(who.test_id, who.context)
-        return [*registered, *(tool.listed() for name, tool in faked.items() if name not in names)]
+        listed = [*registered, *(tool.listed() for name, tool in faked.items() if name not in names)]
+        if caller.row:
+            # A recording of this session holds the tools as they were listed.
+            await self._state.answered(caller.row, LISTED, failed=False, result={"tools": listed})
+        return listed
 
     async def call(self, caller: Caller, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer one call of a tool. Raises `RpcError` with the reason where nothing answers it."""
@@ -142,9 +148,9 @@ class FakeService:
             case _:
                 return await self._behind.other(caller, method, params)
 
-    async def noted(self, caller: Caller) -> None:
+    async def noted(self, caller: Caller) -> int:
         """Write a message into the journal that is no call of a tool."""
-        await self._state.note(self._mount, caller.identity, _request(caller), caller.session)
+        return await self._state.note(self._mount, caller.identity, _request(caller), caller.session)
 
     def capabilities(self) -> Mapping[str, Any]:
         """Tools, resources and prompts, and what stands behind can do."""

@@ -51,9 +51,10 @@ class MemoryState:
         self.journal.append(JournalEntry(ask.mount, ask.identity, ask.request, ask.tool, told.outcome, told.entry_id))
         return Told(told.outcome, told.entry_id, told.used, len(self.journal) - 1)
 
-    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> None:
+    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> int:
         """See `FakeState`."""
         self.journal.append(JournalEntry(mount, identity, request, None, None, None))
+        return len(self.journal) - 1
 
     async def answered(self, row: int, answered: str, *, failed: bool, result: Any) -> None:
         """See `FakeState`."""

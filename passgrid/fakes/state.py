@@ -87,8 +87,8 @@ class FakeState(Protocol):
         """
         ...
 
-    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> None:
-        """Write a message into the journal that is no call of a tool. Raises `SessionEnded`."""
+    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> int:
+        """Write a message into the journal that is no call of a tool; returns its row. Raises `SessionEnded`."""
         ...
 
     async def answered(self, row: int, answered: str, *, failed: bool, result: Any) -> None:

@@ -20,7 +20,8 @@ _ASK = b"ask"
 _STATEMENTS = {
     _ASK: b"SELECT * FROM gateway_ask($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     b"note": b"WITH noted AS (INSERT INTO gateway_journal (test, context, method, path, headers, body) "
-    b"VALUES ($2, $3, $4, $5, $6, $7)) SELECT loads, sessions FROM gateway_spaces WHERE space = $1",
+    b"VALUES ($2, $3, $4, $5, $6, $7) RETURNING id) "
+    b"SELECT loads, sessions, noted.id FROM gateway_spaces, noted WHERE space = $1",
     b"answered": b"UPDATE gateway_journal SET answered = $2, failed = $3::boolean, result = $4 WHERE id = $1",
     b"test": b"WITH made AS (INSERT INTO gateway_tests (space, mount, test_id, capped) "
     b"VALUES ($1, $2, $3, $4::boolean) ON CONFLICT (space, mount, test_id) DO NOTHING RETURNING id) "
@@ -114,13 +115,14 @@ class SharedState:
         counts: Mapping[str, int] = json.loads(used) if used else {}
         return Told(FakeOutcome(outcome) if outcome else None, entry, counts, int(row or 0))
 
-    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> None:
+    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> int:
         """See `FakeState`."""
         test = await self._test(mount, identity.test_id)
         context = None if identity.context is None else _text(identity.context)
         rows = await self._line.ask(b"note", [self._space, test, context, *self._request(request)])
         if (_whole(rows[0][0]), _whole(rows[0][1])) != (self._loads, self._epoch):
             await self._stale(mount, session)
+        return _whole(rows[0][2])
 
     async def answered(self, row: int, answered: str, *, failed: bool, result: Any) -> None:
         """See `FakeState`."""

@@ -112,7 +112,7 @@ class Messages:
             if not is_object(params):
                 raise RpcError(INVALID_PARAMS, "params must be an object")
             return await self.service.call(caller, params)
-        await self.service.noted(caller)
+        caller = replace(caller, row=await self.service.noted(caller))
         if not is_object(params):
             raise RpcError(INVALID_PARAMS, "params must be an object")
         if method in _NOTHING_TO_SAY and caller.version != MODERN_VERSION:

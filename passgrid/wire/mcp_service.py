@@ -33,7 +33,7 @@ class Caller:
     message: Mapping[str, Any] | None = None
     """The message as it came, for the journal."""
     row: int = 0
-    """The journal's row of this call, once there is one."""
+    """The journal's row of this message, once there is one."""
 
 
 class McpService(Protocol):
@@ -51,8 +51,8 @@ class McpService(Protocol):
         """The result of any further method: resources, prompts, completion; METHOD_NOT_FOUND where there is none."""
         ...
 
-    async def noted(self, caller: Caller) -> None:
-        """Told of every message that is not answered by `call`, for the journal."""
+    async def noted(self, caller: Caller) -> int:
+        """Told of every message that is not answered by `call`, for the journal; returns its row, 0 where there is none."""
         ...
 
     def capabilities(self) -> Mapping[str, Any]:
