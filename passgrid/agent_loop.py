@@ -223,7 +223,11 @@ class AgentLoop:
         if reference.recorded:
             if self._order.cassette is None:
                 raise BrokenCassette(f"no cassette for sample {self._order.sample} of {reference}")
-            recorded = RecordedModel(self._order.cassette, by_position=self._order.mode is Mode.DRIFT)
+            recorded = RecordedModel(
+                self._order.cassette,
+                by_position=self._order.mode is Mode.DRIFT,
+                wants_system=self._order.scenario.agent is not None,
+            )
             return recorded, recorded
         if reference.scripted:
             return self._policy(reference), None

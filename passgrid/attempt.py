@@ -29,7 +29,7 @@ from passgrid.scoring.detectors import Flag, detected
 from passgrid.scoring.evidence import Evidence
 from passgrid.storable import storable
 from passgrid.suite_code import SuiteCode
-from passgrid.tools.declared import environment_secrets, server_secrets
+from passgrid.tools.declared import command_secrets, server_secrets
 from passgrid.transcript import Message, ModelCallRecord, ToolCallRecord
 from passgrid.workspaces.attempt_workspace import fresh_workspace, template_files
 from passgrid.workspaces.changes import WorkspaceFiles, recorded_workspace
@@ -141,8 +141,8 @@ class AttemptRun:
         return self._loop.afterwards
 
     def _without_secrets(self, result: AttemptResult) -> AttemptResult:
-        """What leaves the process. A replay has none: its recording lost them before it was written."""
-        if self.order.mode is Mode.REPLAY:
+        """What leaves the process."""
+        if _says_only_what_is_recorded(self.order):
             return result
         clean = self._redactor
         return replace(
@@ -221,12 +221,17 @@ def _with_known_end(outcome: Outcome, scenario: Scenario, files: WorkspaceFiles 
 
 def _redactor(order: AttemptOrder) -> Redactor:
     """Knows the secrets of this process, and those the scenario gives its servers."""
-    if order.mode is Mode.REPLAY:
+    if _says_only_what_is_recorded(order):
         return _NO_SECRETS
     known = secrets_of(os.environ) | server_secrets(order.scenario.mcp_servers)
     if (agent := order.scenario.agent) is not None:
-        known |= environment_secrets(agent.env) | {gateway_token(order)}
+        known |= command_secrets(agent.command, agent.args, agent.env) | {gateway_token(order)}
     return Redactor(known)
+
+
+def _says_only_what_is_recorded(order: AttemptOrder) -> bool:
+    """A replay, and its recording lost its secrets before it was written. A program may find others on the disk."""
+    return order.mode is Mode.REPLAY and order.scenario.agent is None
 
 
 _NO_SECRETS = Redactor()

@@ -87,18 +87,22 @@ class Meter:
         self.responses += 1
         return self.responses - 1
 
+    def check_spent(self) -> None:
+        """Raises `LimitReached` where more tokens or money are used than the attempt may."""
+        self._check_tokens_and_cost(all_used_is_fine=True)
+
     def _check_working_time(self) -> None:
         limit = self.limits.working_seconds
         if limit is not None and self.working_s() >= limit:
             raise self.end(LimitReached(LimitName.TIME, f"{limit} s of work are over"))
 
-    def _check_tokens_and_cost(self) -> None:
+    def _check_tokens_and_cost(self, *, all_used_is_fine: bool = False) -> None:
         tokens, cost = self.limits.tokens, self.limits.cost_usd
         if tokens is not None:
             used = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in self.model_calls)
-            if used >= tokens:
+            if used > tokens or (used == tokens and not all_used_is_fine):
                 raise self.end(LimitReached(LimitName.TOKENS, f"{used} of {tokens} tokens are used"))
         if cost is not None:
             spent = sum(call.cost_usd or 0 for call in self.model_calls)
-            if spent >= cost:
+            if spent > cost or (spent == cost and not all_used_is_fine):
                 raise self.end(LimitReached(LimitName.COST, f"${spent:.4f} of ${cost} is spent"))

@@ -28,7 +28,10 @@ SECRET_MEMBER = re.compile(
 """Names of members of JSON objects whose values are secrets; a bare `key` is mostly none."""
 
 KINDS: tuple[tuple[str, str], ...] = (
-    ("private-key", r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----[\s\S]+?-----END (?:[A-Z]+ )?PRIVATE KEY-----"),
+    (
+        "private-key",
+        r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:(?!-----)[\s\S])+-----END (?:[A-Z]+ )?PRIVATE KEY-----",
+    ),
     ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
     ("openai-key", r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,}"),
     ("stripe-key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
@@ -39,7 +42,7 @@ KINDS: tuple[tuple[str, str], ...] = (
     ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
     ("npm-token", r"\bnpm_[A-Za-z0-9]{36}"),
     ("passgrid-token", r"\bpg_[A-Za-z0-9]+_[A-Za-z0-9_-]{32,}"),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("jwt", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     ("bearer", r"(?i:(?<=\bbearer ))[A-Za-z0-9._~+/=-]{12,}"),
     ("basic-auth", r"(?i:(?<=\bbasic ))[A-Za-z0-9+/]{12,}={0,2}"),
     ("url-password", r"(?<=://)[^\s/:@\"'\[\]]*:[^\s/@\"']+(?=@)"),
@@ -49,7 +52,11 @@ KINDS: tuple[tuple[str, str], ...] = (
         r"[^\s\"'&,;\[\]]{8,}",
     ),
 )
-"""Kinds of secrets that show what they are."""
+"""Kinds of secrets that show what they are.
+
+Each is looked for in time that grows with the length of the text: whatever it begins to match it cannot begin again
+within, since the text is somebody else's.
+"""
 
 _PATTERN = re.compile("|".join(f"(?P<k{i}>{pattern})" for i, (_, pattern) in enumerate(KINDS)))
 

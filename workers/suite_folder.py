@@ -13,7 +13,10 @@ _PROGRAMS = (b"#!", b"\x7fELF")
 
 
 class SuiteFolders:
-    """Writes each version of a suite's files once per process; the folders go with the process."""
+    """Writes each version of a suite's files once per process; the folders go with the process.
+
+    All attempts of the process use them, so nothing in them can be changed; root can, where it is not kept from it.
+    """
 
     def __init__(self) -> None:
         self._root = tempfile.TemporaryDirectory(prefix="passgrid-suites-")
@@ -32,5 +35,11 @@ class SuiteFolders:
                 target.write_bytes(data)
                 if data.startswith(_PROGRAMS):
                     target.chmod(0o700)
+            _make_read_only(folder)
             self._folders[version] = folder
         return self._folders[version]
+
+
+def _make_read_only(folder: Path) -> None:
+    for path in (*folder.rglob("*"), folder):
+        path.chmod(path.stat().st_mode & 0o555)

@@ -24,13 +24,13 @@ CREATE TABLE gateway_loads (
     n BIGINT GENERATED ALWAYS AS IDENTITY,
     source TEXT NOT NULL,
     document TEXT NOT NULL,
-    of_a_file BOOLEAN NOT NULL,
+    owner TEXT,
     PRIMARY KEY (space, n)
 );
 COMMENT ON TABLE gateway_loads IS 'Documents of fakes';
 COMMENT ON COLUMN gateway_loads.n IS 'in the order they were loaded';
 COMMENT ON COLUMN gateway_loads.document IS 'JSON as it came: the order of its keys says something';
-COMMENT ON COLUMN gateway_loads.of_a_file IS 'kept in step with a file the gateways were started with';
+COMMENT ON COLUMN gateway_loads.owner IS 'whose file it is, kept in step with it; null: loaded by somebody';
 CREATE TABLE gateway_tests (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
     space TEXT COLLATE "C" NOT NULL,
@@ -39,6 +39,7 @@ CREATE TABLE gateway_tests (
     state TEXT DEFAULT 'none' NOT NULL,
     capped BOOLEAN NOT NULL,
     begun BIGINT,
+    since BIGINT DEFAULT '0' NOT NULL,
     PRIMARY KEY (id),
     CONSTRAINT gateway_tests_key UNIQUE (space, mount, test_id)
 );
@@ -46,6 +47,7 @@ COMMENT ON TABLE gateway_tests IS 'Tests that asked something on a mount';
 COMMENT ON COLUMN gateway_tests.test_id IS 'empty: requests without a test id';
 COMMENT ON COLUMN gateway_tests.state IS 'none, kept or evicted';
 COMMENT ON COLUMN gateway_tests.capped IS 'whether newer tests may drive it out';
+COMMENT ON COLUMN gateway_tests.since IS 'the last row of the journal before it was reset';
 COMMENT ON COLUMN gateway_tests.begun IS 'when it had its first answer, as a number that only grows';
 CREATE TABLE gateway_used (
     test BIGINT NOT NULL,
@@ -128,10 +130,13 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(t.space || ' ' || t.mount, 7));
     UPDATE gateway_tests SET state = 'kept', begun = nextval('gateway_order') WHERE id = p_test AND state = 'none';
     IF FOUND AND t.capped AND p_cap > 0 THEN
+        -- Who is being answered at this moment is spared: waiting for each other, nobody would be answered.
         UPDATE gateway_tests SET state = 'evicted' WHERE id IN (
-            SELECT id FROM gateway_tests
-            WHERE space = t.space AND mount = t.mount AND state = 'kept' AND capped
-            ORDER BY begun DESC OFFSET p_cap
+            SELECT id FROM gateway_tests WHERE id IN (
+                SELECT id FROM gateway_tests
+                WHERE space = t.space AND mount = t.mount AND state = 'kept' AND capped
+                ORDER BY begun DESC OFFSET p_cap
+            ) FOR NO KEY UPDATE SKIP LOCKED
         );
         DELETE FROM gateway_used USING gateway_tests g WHERE test = g.id AND g.space = t.space AND g.state = 'evicted';
     END IF;
@@ -146,12 +151,13 @@ DECLARE
     kept TEXT;
     so_far INTEGER;
 BEGIN
+    -- First the test, then what is loaded: a reset changes them in this order, and no claim slips in between.
+    SELECT state INTO kept FROM gateway_tests WHERE id = p_test FOR NO KEY UPDATE;
     PERFORM 1 FROM gateway_spaces WHERE space = p_space AND loads = p_loads AND sessions = p_sessions;
     IF NOT FOUND THEN
         o_outcome := 'stale';
         RETURN;
     END IF;
-    SELECT state INTO kept FROM gateway_tests WHERE id = p_test;
     IF kept = 'evicted' THEN
         o_outcome := 'evicted';
     ELSE

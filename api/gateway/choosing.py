@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from api.gateway.fake_files import read_documents
+from api.gateway.fake_files import named_files, read_documents
 from api.gateway.model_turns import ModelSources, ModelTurns
 from api.gateway.recorded_servers import RecordedServer
 from api.gateway.redacting import message_redactor
@@ -15,7 +15,6 @@ from passgrid.cassettes.format import Cassette, read_cassette
 from passgrid.cassettes.payloads import resolve
 from passgrid.fakes.block_reading import RESERVED_MOUNTS
 from passgrid.fakes.fake_service import Behind
-from passgrid.fakes.loading import fake_files
 from passgrid.json_values import is_object
 from passgrid.library import find_suite, load_suite
 from passgrid.model_api.fixture_serving import FixtureTurns
@@ -54,7 +53,7 @@ def chosen(
     for position, one in enumerate(cassettes.values()):
         path = "/mcp" if position == 0 else f"/mcp{position + 1}"
         behind[path] = RecordedServer(path, one)
-    documents, _ = read_documents({name: path for one in paths for name, path in fake_files(one).items()})
+    documents, _ = read_documents(named_files(paths))
     turns = [turn for name, document in documents.items() if is_object(document) for turn in _fixtures(document, name)]
     every = [cassette for one in cassettes.values() for cassette in one]
     sources = ModelSources(FixtureTurns(turns) if turns else None, RecordedTurns(every) if every else None, live)

@@ -24,7 +24,7 @@ from passgrid.warehouse.gateway_loads import (
 from passgrid.warehouse.gateway_state import SharedState
 from passgrid.wire.http import JSON, HttpReply, HttpRequest
 from passgrid.wire.json_text import BadJson, dump, parse
-from passgrid.wire.mcp_identity import query_pairs
+from passgrid.wire.mcp_identity import LONGEST, query_pairs
 
 PREFIX = "/__aimock"
 DEFAULT_TEST = "__default__"
@@ -129,7 +129,7 @@ class Control:
     async def _report(self, request: HttpRequest, bearer: Bearer) -> HttpReply:
         asked = self._asked(request, {"testId", "mount"})
         test_id = _test_of(asked, bearer)
-        rows = await self._rows(test_id or "", 1_000_000)
+        rows = await self._rows(test_id or "", 1_000_000, since_reset=True)
         evicted = await self._in_database(lambda connection: evicted_mounts(connection, self._space, test_id or ""))
         await self._state.refresh()
         report = report_of(
@@ -137,9 +137,11 @@ class Control:
         )
         return _json(200, report.to_json())
 
-    async def _rows(self, test_id: str | None, last: int) -> list[JournalRow]:
+    async def _rows(self, test_id: str | None, last: int, *, since_reset: bool = False) -> list[JournalRow]:
         wanted = "" if test_id == DEFAULT_TEST else test_id
-        return await self._in_database(lambda connection: journal(connection, self._space, wanted, last))
+        return await self._in_database(
+            lambda connection: journal(connection, self._space, wanted, last, since_reset=since_reset)
+        )
 
     def _asked(self, request: HttpRequest, known: set[str]) -> dict[str, str]:
         pairs = query_pairs(request.query)
@@ -149,8 +151,11 @@ class Control:
                 400, error=f"there is no parameter {', '.join(unknown)}; there are {', '.join(sorted(known))}"
             )
         asked = {name: value for name, value in pairs if value}
-        if not asked.get("last", "1").isdigit():
-            raise _Refused(400, error="last must be a whole number")
+        last = asked.get("last", "1")
+        if not (last.isascii() and last.isdigit() and len(last) < 10):
+            raise _Refused(400, error="last must be a whole number below 1,000,000,000")
+        if any("\0" in value or len(value) > LONGEST for value in asked.values()):
+            raise _Refused(400, error=f"a parameter may have {LONGEST} characters, none of them NUL")
         return asked
 
     async def _in_database(self, work: Callable[[sa.Connection], _T]) -> _T:

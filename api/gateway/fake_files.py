@@ -23,27 +23,46 @@ class FakeFiles:
         self._engine = engine
         self._space = space
         self._paths = paths
+        self._owner = "\n".join(sorted(str(path.resolve()) for path in paths))
         self._stamps: dict[str, tuple[int, int]] = {}
 
     def load(self) -> None:
         """Load all files as they are now. Raises `UnusableFakes`, and everything stays as it was."""
         if not self._paths:
             return
-        files = {source: path for one in self._paths for source, path in fake_files(one).items()}
+        files = named_files(self._paths)
         self._stamps = _stamps(files)
         documents, warnings = read_documents(files)
         for warning in warnings:
             log.warning("%s", warning)
         with self._engine.connect() as connection:
-            keep_in_step(connection, self._space, documents)
+            keep_in_step(connection, self._space, self._owner, documents)
 
     def load_changed(self) -> bool:
         """Load them again where one has changed, was added or is gone; returns whether that was so."""
-        files = {source: path for one in self._paths for source, path in fake_files(one).items()}
+        files = named_files(self._paths)
         if _stamps(files) == self._stamps:
             return False
         self.load()
         return True
+
+
+def named_files(paths: Sequence[Path]) -> dict[str, Path]:
+    """The files some paths stand for, by the name their blocks are known under.
+
+    Raises `UnusableFakes` where two would have one name: the ids of their blocks could not be told apart.
+    """
+    found: dict[str, Path] = {}
+    for one in paths:
+        for source, path in fake_files(one).items():
+            if source in found and found[source].resolve() != path.resolve():
+                complaints = Complaints(source)
+                complaints.bad(
+                    Rule.ID_COLLISION, f"{found[source]} and {path} have one name; load them from one folder"
+                )
+                raise UnusableFakes(tuple(complaints.errors))
+            found[source] = path
+    return found
 
 
 def read_documents(files: dict[str, Path]) -> tuple[dict[str, Any], list[str]]:

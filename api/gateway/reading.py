@@ -31,7 +31,7 @@ EVERYTHING = 1_000_000
 
 def report_of_test(connection: sa.Connection, space: str, test_id: str | None, mount: str | None = None) -> FakesReport:
     """How a test went, as the gateways of a space saw it."""
-    rows = journal(connection, space, test_id or "", EVERYTHING)
+    rows = journal(connection, space, test_id or "", EVERYTHING, since_reset=True)
     evicted = bool(evicted_mounts(connection, space, test_id or ""))
     return report_of(fakes_of(connection, space), test_id, seen_calls(rows), evicted=evicted, mount=mount)
 

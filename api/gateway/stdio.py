@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from api.gateway.fake_files import FakeFiles, read_documents
+from api.gateway.fake_files import FakeFiles, named_files, read_documents
 from api.gateway.reading import report_of_test
 from api.gateway.redacting import message_redactor
 from passgrid.fakes.fake_service import FakeService
-from passgrid.fakes.loading import Fakes, fake_files, load
+from passgrid.fakes.loading import Fakes, load
 from passgrid.fakes.memory_state import MemoryState
 from passgrid.fakes.mount_fakes import MountFakes
 from passgrid.fakes.report import FakesReport, report_of, seen_call
@@ -43,7 +43,7 @@ async def serve_stdio(options: StdioOptions) -> FakesReport:
 
 
 async def _in_memory(options: StdioOptions) -> FakesReport:
-    documents, _ = read_documents({name: path for one in options.paths for name, path in fake_files(one).items()})
+    documents, _ = read_documents(named_files(options.paths))
     fakes = Fakes()
     for source, document in documents.items():
         fakes = load(fakes, document, source).fakes

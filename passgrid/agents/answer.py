@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from passgrid.agents.bounded_output import BoundedOutput
 from passgrid.json_values import is_array, is_object
 
 MAX_FILE_BYTES = 1_000_000
+_AS_IT_IS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class NoAnswer(Exception):
@@ -49,7 +52,10 @@ def answer_of(agent: AgentCommand, stdout: BoundedOutput, file: Path) -> Answere
 
 def _file_text(file: Path) -> str:
     try:
-        with file.open("rb") as opened:
+        # The worker reads what the agent left there: no link leads out of it, and nothing else is waited for.
+        with open(file, "rb", opener=lambda path, flags: os.open(path, flags | _AS_IT_IS)) as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise NoAnswer("the agent wrote no answer to PASSGRID_RESULT_FILE: it is no plain file")
             data = opened.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise NoAnswer(f"the agent wrote no answer to PASSGRID_RESULT_FILE: {error.strerror}") from None

@@ -101,19 +101,26 @@ class CommandAgent:
             files = Files(Path(base))
             files.write_task(self._turns())
             async with contextlib.AsyncExitStack() as stack:
-                program = await self._launched(stack, files)
+                program = await self._launched(stack, files, folder)
                 end = await self._run(program, way, model, files, folder or files.make_folder(self._template()))
             self._judge(program, end, files)
 
-    async def _launched(self, stack: contextlib.AsyncExitStack, files: Files) -> Program:
+    async def _launched(self, stack: contextlib.AsyncExitStack, files: Files, folder: Path | None) -> Program:
         """A program in the network its mode wants, not started yet. Raises `NoNamespace`."""
-        needed = [files.task, Path(sys.prefix), *filter(None, [self._order.suite_folder])]
-        hidden = hidden_folders(os.environ, needed)
         *preferred, last = _NETWORKS[self._order.mode]
         for network in preferred:
             with contextlib.suppress(NoNamespace):
-                return await stack.enter_async_context(launched(network, files.task, hidden))
-        return await stack.enter_async_context(launched(last, files.task, hidden))
+                return await stack.enter_async_context(self._launch(network, files, folder))
+        return await stack.enter_async_context(self._launch(last, files, folder))
+
+    def _launch(
+        self, network: Network, files: Files, folder: Path | None
+    ) -> contextlib.AbstractAsyncContextManager[Program]:
+        if network == "shared":
+            return launched(network, files.task)
+        suite = [self._order.suite_folder] if self._order.suite_folder else []
+        hidden = hidden_folders(os.environ, [files.task, Path(sys.prefix), *suite, *filter(None, [folder])])
+        return launched(network, files.task, hidden, read_only=suite)
 
     async def _run(self, program: Program, way: ToolWay, model: Model, files: Files, folder: Path) -> ProgramEnd | None:
         """Its end; None where it was ended before."""
@@ -124,7 +131,7 @@ class CommandAgent:
         names = tuple(sorted(servers | set(self._order.scenario.mcp_servers)))
         place = Gateway(listener.getsockname()[1], gateway_token(self._order), names)
         files.write_client_config(place)
-        turns = ModelTurns(model, self._order.model, way, self._said, self._broke)
+        turns = ModelTurns(model, self._order.model, self._meter, way, self._said, self._broke)
         gateway = AgentGateway(place.token, tool_mounts(calls, names), ModelApi(turns, models=[str(self._order.model)]))
         async with self._order.serving(self._watched(gateway), listener):
             await program.start(*self._command(place, files, folder))

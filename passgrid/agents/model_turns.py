@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable
 
 from pydantic_ai.messages import ModelResponse
@@ -11,6 +13,7 @@ from pydantic_ai.settings import ModelSettings
 from passgrid.agents.said import Said
 from passgrid.agents.tool_names import ToolNames
 from passgrid.endings import AttemptEnded
+from passgrid.meter import Meter
 from passgrid.model_api.asked import Asked
 from passgrid.model_reference import ModelReference
 from passgrid.models.live import live_settings
@@ -22,10 +25,20 @@ class ModelTurns:
     """Answers the model requests of one program, and keeps what was said."""
 
     def __init__(
-        self, model: Model, reference: ModelReference, way: ToolWay, said: Said, broke: Callable[[Exception], None]
+        self,
+        model: Model,
+        reference: ModelReference,
+        meter: Meter,
+        way: ToolWay,
+        said: Said,
+        broke: Callable[[Exception], None],
     ) -> None:
         """model: metered. way: knows the tools. broke: told of an error that says nothing about the agent."""
         self._model = model
+        self._meter = meter
+        limited = meter.limits.tokens is not None or meter.limits.cost_usd is not None
+        # What a request uses is known afterwards: of several at once, each would begin before the limit.
+        self._turn = asyncio.Lock() if limited else contextlib.nullcontext()
         self._live = not (reference.recorded or reference.scripted)
         self._settings = live_settings(reference) or ModelSettings()
         self._way = way
@@ -34,6 +47,10 @@ class ModelTurns:
 
     async def __call__(self, asked: Asked, request: HttpRequest) -> ModelResponse:
         """The next turn. Raises what ends the attempt, and what breaks in the infrastructure."""
+        async with self._turn:
+            return await self._answer(asked)
+
+    async def _answer(self, asked: Asked) -> ModelResponse:
         servers = {name: tool.server for name, tool in self._way.offered.items()}
         names = ToolNames(servers, [tool.name for tool in asked.parameters.function_tools])
         sent = names.plain(asked.messages)
@@ -54,4 +71,5 @@ class ModelTurns:
         [plain] = names.plain([response])
         assert isinstance(plain, ModelResponse), "a turn stays one"
         self._said.answer(plain, sent)
+        self._meter.check_spent()
         return names.shown(plain)

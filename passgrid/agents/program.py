@@ -120,10 +120,13 @@ class Program:
 
 
 @contextlib.asynccontextmanager
-async def launched(network: Network, stdin: Path, hidden: Sequence[Path] = ()) -> AsyncGenerator[Program]:
+async def launched(
+    network: Network, stdin: Path, hidden: Sequence[Path] = (), read_only: Sequence[Path] = ()
+) -> AsyncGenerator[Program]:
     """A program that can be started, and of which nothing is left afterwards: no process, however it was started.
 
-    Its output is complete at the end. hidden: folders that are empty for it, in a network of its own.
+    Its output is complete at the end. In a network of its own, the folders `hidden` are empty for it, and those in
+    `read_only` cannot be changed.
     Raises `NoNamespace` where there is no network of its own to be had.
     """
     if network == "own" and not sys.platform.startswith("linux"):
@@ -132,7 +135,7 @@ async def launched(network: Network, stdin: Path, hidden: Sequence[Path] = ()) -
     with ours, contextlib.ExitStack() as stack:
         ours.setblocking(False)
         with theirs, stdin.open("rb") as task:
-            launcher = _launcher(network, theirs, task, hidden)
+            launcher = _launcher(network, theirs, task, {"hidden": hidden, "read_only": read_only})
         program = Program(ours)
         readers = [
             await _reading(launcher.stdout, program.stdout),
@@ -149,11 +152,12 @@ async def launched(network: Network, stdin: Path, hidden: Sequence[Path] = ()) -
 
 
 def _launcher(
-    network: Network, control: socket.socket, stdin: IO[bytes], hidden: Sequence[Path]
+    network: Network, control: socket.socket, stdin: IO[bytes], folders: Mapping[str, Sequence[Path]]
 ) -> subprocess.Popen[bytes]:
+    told = json.dumps({what: list(map(str, paths)) for what, paths in folders.items()})
     with starting_agent():
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(LAUNCHER), str(control.fileno()), network, *map(str, hidden)],
+            [sys.executable, "-I", "-S", str(LAUNCHER), str(control.fileno()), network, told],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -52,7 +52,7 @@ class ToolCalls:
         try:
             value = await self._way.call_tool(name, arguments, context, tools[name])
         except AttemptEnded as ending:
-            return error_result(f"this attempt has ended: {ending}")
+            return _ended(ending)
         except (ToolFailed, ModelRetry) as failure:
             text = str(plain_content(failure.message))
             self._answered(linked, Answer(text, failed=True))
@@ -63,8 +63,15 @@ class ToolCalls:
         self._answered(linked, Answer(value, failed=False))
         return answer_result(value, schema)
 
-    def refuse(self, name: str, arguments: Any, why: str) -> RpcError:
-        """The answer to a call that reaches no tool; it is a step, so the journal has it."""
+    def refuse(self, name: str, arguments: Any, why: str) -> dict[str, Any]:
+        """The answer to a call that reaches no tool; it is a step, so it counts, and the journal has it.
+
+        Raises `RpcError` with `why`; returns an error where the attempt has ended.
+        """
+        try:
+            asked = self._meter.begin_call(name)
+        except AttemptEnded as ending:
+            return _ended(ending)
         self._meter.tool_calls.append(
             ToolCallRecord(
                 turn=self._meter.turns,
@@ -77,11 +84,11 @@ class ToolCalls:
                 error_text=why,
                 started_ms=self._meter.now_ms(),
                 duration_ms=None,
-                asked=self._meter.calls,
+                asked=asked,
                 answered_at=None,
             )
         )
-        return RpcError(INVALID_PARAMS, why)
+        raise RpcError(INVALID_PARAMS, why)
 
     def knows(self, name: str, server: str | None) -> bool:
         """Whether a server offers a tool; asked after it was listed once."""
@@ -105,6 +112,10 @@ class ToolCalls:
         return RunContext(deps=None, model=self._model, usage=RunUsage(), messages=messages, tool_call_id=call_id)
 
 
+def _ended(ending: AttemptEnded) -> dict[str, Any]:
+    return error_result(f"this attempt has ended: {ending}")
+
+
 class ToolService:
     """One server of the gateway, or all of them as one (`server` None)."""
 
@@ -123,11 +134,11 @@ class ToolService:
             raise RpcError(INVALID_PARAMS, "tools/call needs the name of a tool")
         await self._calls.offered(self._server)
         if not self._calls.knows(name, self._server):
-            raise self._calls.refuse(name, arguments, f"unknown tool: {name}")
+            return self._calls.refuse(name, arguments, f"unknown tool: {name}")
         if arguments is None:
             arguments = {}
         if not is_object(arguments):
-            raise self._calls.refuse(name, arguments, f"the arguments of {name} must be an object")
+            return self._calls.refuse(name, arguments, f"the arguments of {name} must be an object")
         return await self._calls.call(name, arguments)
 
     async def other(self, caller: Caller, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from passgrid.fakes.args_schema import ArgsSchema
 from passgrid.fakes.equality import difference_count, equal, first_difference
 from passgrid.json_values import is_object
 from passgrid.server import DEFAULT_MOUNT
@@ -81,39 +81,6 @@ class Args:
     def shown(self) -> dict[str, Any]:
         """As it was declared."""
         return {"argsMatching": {"partial": self.expected}} if self.partial else {"args": self.expected}
-
-
-@dataclass(frozen=True)
-class ArgsSchema:
-    """Matches arguments that are valid under a JSON Schema."""
-
-    schema: Mapping[str, Any]
-
-    @cached_property
-    def _validator(self) -> Any:
-        # 60 ms of imports that only files with such an entry need.
-        from jsonschema import validators
-
-        return validators.validator_for(self.schema)(self.schema)
-
-    def matches(self, arguments: Any) -> bool:
-        """Whether they are valid."""
-        return is_object(arguments) and self._validator.is_valid(arguments)
-
-    def difference(self, arguments: Any) -> str | None:
-        """The first thing that is not."""
-        if not is_object(arguments):
-            return first_difference({}, arguments)
-        error = next(iter(self._validator.iter_errors(arguments)), None)
-        return None if error is None else f"{error.json_path}: {error.message}"[:1000]
-
-    def distance(self, arguments: Any) -> int:
-        """How many things are not."""
-        return sum(1 for _ in self._validator.iter_errors(arguments)) if is_object(arguments) else 1
-
-    def shown(self) -> dict[str, Any]:
-        """As it was declared."""
-        return {"argsMatching": {"schema": self.schema}}
 
 
 Matcher: TypeAlias = AnyArgs | Args | ArgsSchema

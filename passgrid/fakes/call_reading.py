@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from passgrid.fakes.blocks import AnyArgs, Args, ArgsSchema, Entry, Matcher
+from passgrid.fakes.args_schema import ArgsSchema, UnusableSchema
+from passgrid.fakes.blocks import AnyArgs, Args, Entry, Matcher
 from passgrid.fakes.load_errors import Rule
 from passgrid.fakes.results import UnusableResult, tool_error, tool_result
 from passgrid.json_values import is_object
@@ -75,15 +76,13 @@ def _matching(declared: Any, complain: _Tell) -> Matcher | None:
         return None
     if kind == "partial":
         return Args(declared["partial"], partial=True)
-    from jsonschema import validators
-    from jsonschema.exceptions import SchemaError
-
+    schema = ArgsSchema(declared["schema"])
     try:
-        validators.validator_for(declared["schema"]).check_schema(declared["schema"])
-    except SchemaError as error:
-        complain(Rule.BAD_CALL, f"argsMatching.schema is no JSON Schema: {error.message}")
+        schema.check()
+    except UnusableSchema as error:
+        complain(Rule.BAD_CALL, f"argsMatching.schema cannot be used: {error}")
         return None
-    return ArgsSchema(declared["schema"])
+    return schema
 
 
 def _result(call: Mapping[str, Any], complain: _Tell) -> Mapping[str, Any] | None:

@@ -97,6 +97,8 @@ def _resource_problem(resource: dict[str, Any]) -> str | None:
         return "a resource needs a uri, a string"
     if isinstance(resource.get("text"), str) == isinstance(resource.get("blob"), str):
         return "a resource has either a text or a blob, a string"
+    if "text" in resource and "blob" in resource:
+        return "a resource has either a text or a blob, not both"
     return _base64_problem("blob", resource["blob"]) if "blob" in resource else None
 
 

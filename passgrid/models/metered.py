@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class MeteredModel(WrapperModel):
         turn = self._meter.begin_turn()
         started = self._meter.now_ms()
         try:
-            response = await self._answer(messages, model_settings, model_request_parameters)
+            response = await self._answer(turn, messages, model_settings, model_request_parameters)
         except AttemptEnded as ending:
             # The turn was never given: it is not one of the attempt's.
             self._meter.turns -= 1
@@ -48,9 +49,19 @@ class MeteredModel(WrapperModel):
         return response
 
     async def _answer(
-        self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+        self,
+        turn: int,
+        messages: list[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        return await self.wrapped.request(messages, settings, parameters)
+        started = self._meter.now_ms()
+        try:
+            return await self.wrapped.request(messages, settings, parameters)
+        except asyncio.CancelledError:
+            # It may well be paid for, and nobody was told what it used.
+            self._meter.model_calls.append(_unanswered(turn, self._answered, started, self._meter.now_ms()))
+            raise
 
 
 class GatedModel(MeteredModel):
@@ -63,14 +74,18 @@ class GatedModel(MeteredModel):
         self._limited_by = None if answered == "scripted" else f"{provider.partition('-')[0]}:{account_of(wrapped)}"
 
     async def _answer(
-        self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+        self,
+        turn: int,
+        messages: list[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
     ) -> ModelResponse:
         call = self._call(messages, settings, parameters)
         while True:
             with self._meter.waiting():
                 ticket = await self._gate.begin(call)
             try:
-                response = await super()._answer(messages, settings, parameters)
+                response = await super()._answer(turn, messages, settings, parameters)
             except ModelRateLimitError as error:
                 await _settle_failure(ticket, error)
                 if not self._gate.waits_for_providers:
@@ -165,6 +180,22 @@ def _record(response: ModelResponse, turn: int, answered: str, started: float, e
         cache_write_tokens=usage.cache_write,
         cost_usd=usage.cost_usd,
         cost_source=usage.cost_source,
+        started_ms=started,
+        duration_ms=round(ended - started, 3),
+    )
+
+
+def _unanswered(turn: int, answered: str, started: float, ended: float) -> ModelCallRecord:
+    return ModelCallRecord(
+        turn=turn,
+        answered=answered,
+        served_model=None,
+        finish_reason=None,
+        input_tokens=None,
+        output_tokens=None,
+        cache_read_tokens=None,
+        cache_write_tokens=None,
+        cost_usd=None,
         started_ms=started,
         duration_ms=round(ended - started, 3),
     )

@@ -50,12 +50,16 @@ class RecordedModel(Model):
         RecordingEnded: the recorded conversation was complete here.
     """
 
-    def __init__(self, cassette: Cassette, *, by_position: bool = False) -> None:
-        """by_position: tools and their answers may differ, as they do in drift; they are only counted."""
+    def __init__(self, cassette: Cassette, *, by_position: bool = False, wants_system: bool = False) -> None:
+        """by_position: tools and their answers may differ, as they do in drift; they are only counted.
+
+        wants_system: who asks may leave the system prompt out, and does not get the last turn where one is recorded.
+        """
         super().__init__()
         # What an agent program did by itself is nothing a model says, or is told.
         self._cassette = replace(cassette, steps=tuple(step for step in cassette.steps if "alone" not in step))
         self._by_position = by_position
+        self._lacks_system = wants_system and bool(cassette.system)
         self._position = 0
         self._seen = 0
         self._turn = 0
@@ -107,6 +111,9 @@ class RecordedModel(Model):
                     f"a model turn is asked for, and {_RECORDED_HERE.get(recorded, recorded)} is recorded here"
                 )
             raise self._miss("the recording was broken off here and holds no further model turn")
+        if self._lacks_system and not any("model" in later for later in self._cassette.steps[self._position :]):
+            # Only now: it may have come with any of the turns.
+            raise self._miss(f"the system prompt differs {text_difference(self._cassette.system or '', '')}")
         return _response(step["model"])
 
     def _next(self, kind: str) -> Step | None:
@@ -122,6 +129,7 @@ class RecordedModel(Model):
         elif isinstance(part, UserPromptPart):
             self._expect_user(user_content(part))
         elif isinstance(part, SystemPromptPart):
+            self._lacks_system = False
             recorded = self._cassette.system or ""
             if recorded != part.content:
                 raise self._miss(f"the system prompt differs {text_difference(recorded, part.content)}")

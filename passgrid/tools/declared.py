@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from passgrid.redaction import secrets_of, secrets_of_address
@@ -11,6 +12,8 @@ from passgrid.server import AnyServer, HttpServer, StdioServer
 
 PRIVATE = "private"
 """`${private}`: an empty folder of one server process, gone with it."""
+
+_OF_OURS = re.compile(r"\$\{env:([^}]*)\}")
 
 
 def filled(text: str, places: Mapping[str, Path | None]) -> str:
@@ -28,9 +31,16 @@ def uses(server: StdioServer, place: str) -> bool:
     return any(f"${{{place}}}" in text for text in (*server.args, *server.env.values()))
 
 
-def environment_secrets(env: Mapping[str, str]) -> set[str]:
-    """What is secret in a declared environment: by its name, or because it is taken from ours by name."""
-    return secrets_of(env) | {filled(value, {}) for value in env.values() if "${env:" in value}
+def command_secrets(command: str, args: Iterable[str], env: Mapping[str, str]) -> set[str]:
+    """What is secret in a declared command: by the name of a variable, or because it is taken from ours by name."""
+    return secrets_of(env) | _taken((command, *args, *env.values()))
+
+
+def _taken(texts: Iterable[str]) -> set[str]:
+    """What is taken from our environment by name is meant to be known to few: alone, and with what stands beside it."""
+    of_ours = [text for text in texts if "${env:" in text]
+    names = {name for text in of_ours for name in _OF_OURS.findall(text)}
+    return {filled(text, {}) for text in of_ours} | {os.environ.get(name, "") for name in names}
 
 
 def server_secrets(servers: Mapping[str, AnyServer]) -> set[str]:
@@ -48,10 +58,9 @@ def server_secrets(servers: Mapping[str, AnyServer]) -> set[str]:
 
                 found |= login_of(server).secrets()
         elif isinstance(server, StdioServer):
-            found |= environment_secrets(server.env)
+            found |= command_secrets(server.command, server.args, server.env)
             continue
         else:
             continue
-        # Whatever is taken from the environment by name is meant to be known to few.
-        found |= {filled(value, {}) for value in given if "${env:" in value}
+        found |= _taken(given)
     return found

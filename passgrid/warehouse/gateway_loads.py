@@ -28,35 +28,34 @@ def open_space(connection: sa.Connection, space: str) -> bytes:
 def add_document(connection: sa.Connection, space: str, document: Any, source: str = CONTROL_API) -> Loaded:
     """Load a document for everybody; it commits. Raises `UnusableFakes`, and nothing is loaded."""
     loaded = load(_locked_fakes(connection, space), document, source)
-    if loaded.added:
-        _insert(connection, space, source, document, of_a_file=False)
-        _changed(connection, space)
+    _insert(connection, space, source, document, None)
+    _changed(connection, space)
     connection.commit()
     return loaded
 
 
-def keep_in_step(connection: sa.Connection, space: str, files: Mapping[str, Any]) -> None:
-    """Have exactly these documents of files loaded, by their names; others that came from files go. Commits.
+def keep_in_step(connection: sa.Connection, space: str, owner: str, files: Mapping[str, Any]) -> None:
+    """Have exactly these documents of an owner's files loaded, by their names; others of the owner go. Commits.
 
-    A file that is loaded already and has not changed is left alone, so every process may say it at its start. Raises
-    `UnusableFakes`, and nothing is changed.
+    A file that is loaded already and has not changed is left alone, so every process of one owner may say it at its
+    start. Raises `UnusableFakes`, and nothing is changed.
     """
     _locked_fakes(connection, space)
-    query = sa.text("SELECT n, source, document, of_a_file FROM gateway_loads WHERE space = :space ORDER BY n")
-    rows = [(row.n, row.source, row.document, row.of_a_file) for row in connection.execute(query, {"space": space})]
+    query = sa.text("SELECT n, source, document, owner FROM gateway_loads WHERE space = :space ORDER BY n")
+    rows = connection.execute(query, {"space": space}).all()
     wanted = {source: json.dumps(document) for source, document in files.items()}
-    known = {source: (n, document) for n, source, document, of_a_file in rows if of_a_file}
+    known = {row.source: (row.n, row.document) for row in rows if row.owner == owner}
     changed = {source: text for source, text in wanted.items() if known.get(source, (0, ""))[1] != text}
-    gone = [source for source in known if source not in wanted]
+    gone = known.keys() - wanted.keys()
     if not changed and not gone:
         connection.rollback()
         return
     after = [
-        (source, wanted.get(source, document) if of_a_file else document)
-        for _, source, document, of_a_file in rows
-        if not (of_a_file and source in gone)
-    ] + [(source, text) for source, text in changed.items() if source not in known]
-    loaded_fakes(_counters(connection, space), [list(one) for one in after])
+        [row.source, wanted.get(row.source, row.document) if row.owner == owner else row.document]
+        for row in rows
+        if row.owner != owner or row.source not in gone
+    ] + [[source, text] for source, text in changed.items() if source not in known]
+    loaded_fakes(_counters(connection, space), after)
     for source in gone:
         connection.execute(sa.text("DELETE FROM gateway_loads WHERE n = :n"), {"n": known[source][0]})
     for source, text in changed.items():
@@ -64,7 +63,7 @@ def keep_in_step(connection: sa.Connection, space: str, files: Mapping[str, Any]
             update = sa.text("UPDATE gateway_loads SET document = :text WHERE n = :n")
             connection.execute(update, {"text": text, "n": known[source][0]})
         else:
-            _insert(connection, space, source, files[source], of_a_file=True)
+            _insert(connection, space, source, files[source], owner)
     _changed(connection, space)
     connection.commit()
 
@@ -74,10 +73,12 @@ def unload(connection: sa.Connection, space: str) -> None:
     fakes = _locked_fakes(connection, space)
     counters = json.dumps({path: mount.counter for path, mount in fakes.mounts.items()})
     of_space = {"space": space, "counters": counters}
+    # Tests before anything of theirs: whoever is answered holds the row of its test.
     for statement in (
-        "DELETE FROM gateway_loads WHERE space = :space",
+        "UPDATE gateway_tests SET state = 'none', begun = NULL, "
+        "since = (SELECT coalesce(max(id), 0) FROM gateway_journal) WHERE space = :space",
         "DELETE FROM gateway_used USING gateway_tests t WHERE t.id = test AND t.space = :space",
-        "UPDATE gateway_tests SET state = 'none', begun = NULL WHERE space = :space AND state <> 'none'",
+        "DELETE FROM gateway_loads WHERE space = :space",
         "UPDATE gateway_spaces SET loads = loads + 1, counters = :counters WHERE space = :space",
     ):
         connection.execute(sa.text(statement), of_space)
@@ -88,8 +89,9 @@ def end_test(connection: sa.Connection, space: str, test_id: str) -> None:
     """Forget what a test used up; its journal stays. Commits."""
     of_test = {"space": space, "test": test_id}
     for statement in (
+        "UPDATE gateway_tests SET state = 'none', begun = NULL, "
+        "since = (SELECT coalesce(max(id), 0) FROM gateway_journal) WHERE space = :space AND test_id = :test",
         "DELETE FROM gateway_used USING gateway_tests t WHERE t.id = test AND t.space = :space AND t.test_id = :test",
-        "UPDATE gateway_tests SET state = 'none', begun = NULL WHERE space = :space AND test_id = :test",
     ):
         connection.execute(sa.text(statement), of_test)
     connection.commit()
@@ -116,15 +118,26 @@ class JournalRow:
     body: Any
 
 
-def journal(connection: sa.Connection, space: str, test_id: str | None = None, last: int = 10_000) -> list[JournalRow]:
-    """The last messages, of one test or of all, oldest first. `test_id` empty: those without one."""
+def journal(
+    connection: sa.Connection,
+    space: str,
+    test_id: str | None = None,
+    last: int = 10_000,
+    *,
+    since_reset: bool = False,
+) -> list[JournalRow]:
+    """The last messages, of one test or of all, oldest first; `since_reset`: those its state knows of.
+
+    `test_id` empty: those without one.
+    """
     query = sa.text(
         "SELECT j.id, j.at, t.mount, t.test_id, j.context, j.tool, j.outcome, j.entry_id, j.answered, j.failed, "
         "j.result, "
         "j.method, j.path, j.headers, j.body FROM gateway_journal j JOIN gateway_tests t ON t.id = j.test "
-        "WHERE t.space = :space AND (CAST(:test AS TEXT) IS NULL OR t.test_id = :test) ORDER BY j.id DESC LIMIT :last"
+        "WHERE t.space = :space AND (CAST(:test AS TEXT) IS NULL OR t.test_id = :test) "
+        "AND (j.id > t.since OR NOT :since_reset) ORDER BY j.id DESC LIMIT :last"
     )
-    rows = connection.execute(query, {"space": space, "test": test_id, "last": last}).all()
+    rows = connection.execute(query, {"space": space, "test": test_id, "last": last, "since_reset": since_reset}).all()
     return [
         JournalRow(
             at=row.at.isoformat(),
@@ -180,12 +193,12 @@ def _counters(connection: sa.Connection, space: str) -> str:
     return connection.execute(query, {"space": space}).scalar_one()
 
 
-def _insert(connection: sa.Connection, space: str, source: str, document: Any, *, of_a_file: bool) -> None:
+def _insert(connection: sa.Connection, space: str, source: str, document: Any, owner: str | None) -> None:
     connection.execute(
         sa.text(
-            "INSERT INTO gateway_loads (space, source, document, of_a_file) VALUES (:space, :source, :document, :file)"
+            "INSERT INTO gateway_loads (space, source, document, owner) VALUES (:space, :source, :document, :owner)"
         ),
-        {"space": space, "source": source, "document": json.dumps(document), "file": of_a_file},
+        {"space": space, "source": source, "document": json.dumps(document), "owner": owner},
     )
 
 

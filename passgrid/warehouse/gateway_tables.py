@@ -33,9 +33,7 @@ gateway_loads = sa.Table(
     sa.Column("n", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="in the order they were loaded"),
     sa.Column("source", sa.Text, nullable=False),
     sa.Column("document", sa.Text, nullable=False, comment="JSON as it came: the order of its keys says something"),
-    sa.Column(
-        "of_a_file", sa.Boolean, nullable=False, comment="kept in step with a file the gateways were started with"
-    ),
+    sa.Column("owner", sa.Text, comment="whose file it is, kept in step with it; null: loaded by somebody"),
     comment="Documents of fakes",
 )
 
@@ -49,6 +47,13 @@ gateway_tests = sa.Table(
     sa.Column("state", sa.Text, nullable=False, server_default="none", comment="none, kept or evicted"),
     sa.Column("capped", sa.Boolean, nullable=False, comment="whether newer tests may drive it out"),
     sa.Column("begun", sa.BigInteger, comment="when it had its first answer, as a number that only grows"),
+    sa.Column(
+        "since",
+        sa.BigInteger,
+        nullable=False,
+        server_default="0",
+        comment="the last row of the journal before it was reset",
+    ),
     sa.UniqueConstraint("space", "mount", "test_id", name="gateway_tests_key"),
     comment="Tests that asked something on a mount",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, NoReturn
 
@@ -33,7 +34,7 @@ def parse(body: bytes) -> Any:
             if b"\\ud" not in body.lower():
                 raise BadJson(str(error)) from None
     try:
-        return json.loads(body, parse_constant=_no_constant)
+        return json.loads(body, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise BadJson(str(error)) from None
 
@@ -49,6 +50,13 @@ def dump(value: Any) -> bytes:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is larger than any number here")
+    return number
 
 
 def _depth(body: bytes) -> int:

@@ -12,6 +12,7 @@ from passgrid.wire.mcp_service import Identity
 
 TEST_ID = (b"x-test-id", "testId")
 CONTEXT = (b"x-aimock-context", "context")
+LONGEST = 500
 UNDECLARED = (b"x-aimock-mcp-undeclared", "undeclared")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -28,8 +29,8 @@ def request_identity(request: HttpRequest) -> Identity:
     """Whom the request names itself; nothing for what it does not say. Raises `BadIdentity`."""
     query = query_pairs(request.query)
     return Identity(
-        test_id=_decoded(_header(request, TEST_ID[0])) or _one(query, TEST_ID[1]),
-        context=_decoded(_header(request, CONTEXT[0])) or _one(query, CONTEXT[1]),
+        test_id=_named(request, query, *TEST_ID),
+        context=_named(request, query, *CONTEXT),
         undeclared=_undeclared(request, query),
     )
 
@@ -79,6 +80,15 @@ def _one(query: Sequence[tuple[str, str]], name: str) -> str | None:
     if len(values) > 1:
         raise BadIdentity(f"The query has {name} twice", "MCP_DUPLICATE_IDENTITY")
     return values[0] or None if values else None
+
+
+def _named(request: HttpRequest, query: Sequence[tuple[str, str]], header: bytes, name: str) -> str | None:
+    """A name in the header, else in the query; both are looked at, so that none is said twice."""
+    sent, asked = _decoded(_header(request, header)), _one(query, name)
+    found = sent or asked
+    if found is not None and (len(found) > LONGEST or "\0" in found):
+        raise BadIdentity(f"{name} may have {LONGEST} characters, none of them NUL", "MCP_INVALID_IDENTITY")
+    return found
 
 
 def _undeclared(request: HttpRequest, query: Sequence[tuple[str, str]]) -> str | None:

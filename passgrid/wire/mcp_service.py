@@ -52,7 +52,7 @@ class McpService(Protocol):
         ...
 
     async def noted(self, caller: Caller) -> int:
-        """Told of every message that is not answered by `call`, for the journal; returns its row, 0 where there is none."""
+        """Told of every message that is not answered by `call`, for the journal; returns its row, else 0."""
         ...
 
     def capabilities(self) -> Mapping[str, Any]:

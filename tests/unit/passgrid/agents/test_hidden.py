@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from passgrid.agents.hidden import hidden_folders
+from passgrid.agents.program import NoNamespace
 
 
 @pytest.fixture
@@ -26,9 +27,10 @@ def test_home_and_the_folders_of_sockets_are_hidden(folders: dict[str, Path]) ->
     assert set(hidden_folders(environment, ())) == {folders["home"], folders["postgres"], folders["valkey"]}
 
 
-def test_what_the_agent_needs_stays(folders: dict[str, Path]) -> None:
+def test_a_folder_with_something_in_it_that_the_agent_needs_cannot_be_hidden(folders: dict[str, Path]) -> None:
     suite = folders["home"] / "suites" / "demo"
-    assert hidden_folders({"PASSGRID_HOME": str(folders["home"])}, [suite]) == ()
+    with pytest.raises(NoNamespace, match=f"{folders['home']} must be hidden .* {suite}, which it needs"):
+        hidden_folders({"PASSGRID_HOME": str(folders["home"])}, [folders["suite"], suite])
 
 
 def test_addresses_over_tcp_and_folders_that_are_not_there_hide_nothing() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from passgrid.agents.program import Network, NoNamespace, Program, ProgramEnd, Unstartable, launched
+from passgrid.agents.program import LAUNCHER, Network, NoNamespace, Program, ProgramEnd, Unstartable, launched
 from passgrid.sealing import ReplayLeak, sealed
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -119,11 +120,12 @@ async def test_from_its_own_network_nothing_outside_is_reached(task: Path) -> No
         probe = f"""
 import socket
 def reached(family, address):
-    with socket.socket(family) as one:
-        one.settimeout(3)
-        try: one.connect(address)
-        except OSError as error: return type(error).__name__
-        return "reached"
+    try:
+        with socket.socket(family) as one:
+            one.settimeout(3)
+            one.connect(address)
+            return "reached"
+    except OSError as error: return type(error).__name__
 print(reached(socket.AF_INET, ("127.0.0.1", {listener.getsockname()[1]})))
 print(reached(socket.AF_INET, ("1.1.1.1", 443)))
 print(reached(socket.AF_INET6, ("2606:4700:4700::1111", 443)))
@@ -136,8 +138,91 @@ print(reached(socket.AF_UNIX, "\\0passgrid-test-of-namespaces"))
         "ConnectionRefusedError",
         "OSError",
         "OSError",
-        "ConnectionRefusedError",
+        "PermissionError",
     ]
+
+
+async def test_no_unix_socket_on_the_disk_is_reached_from_its_own_network(task: Path, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as outside:
+        outside.bind(str(tmp_path / "log"))
+        outside.setblocking(False)
+        probe = f"""
+import ctypes, socket
+def told(way):
+    try: way()
+    except OSError as error: return error.strerror.replace(" ", "-")
+    return "fine"
+def pair(kind):
+    one, other = socket.socketpair(socket.AF_UNIX, kind)
+    one.sendall(b"hi")
+    assert other.recv(2) == b"hi"
+    return one
+print(told(lambda: socket.socket(socket.AF_UNIX)))
+print(told(lambda: pair(socket.SOCK_DGRAM).sendto(b"out", {str(tmp_path / "log")!r})))
+print(told(lambda: pair(socket.SOCK_STREAM)), told(lambda: pair(socket.SOCK_SEQPACKET)))
+print(told(lambda: socket.socket(socket.AF_VSOCK)), told(lambda: socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)))
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.syscall(425, 1, ctypes.create_string_buffer(120)), ctypes.get_errno())
+"""
+        sealed_off, _ = await ran("own", task, sys.executable, "-c", probe)
+        assert sealed_off.stdout.text().splitlines() == [
+            "Permission-denied",
+            "Permission-denied",
+            "fine fine",
+            "Permission-denied fine",
+            f"-1 {errno.ENOSYS}",
+        ], sealed_off.stderr.text()
+        with pytest.raises(BlockingIOError):
+            outside.recv(1)
+
+
+async def test_in_its_own_network_it_has_no_capabilities_and_gets_none(task: Path) -> None:
+    program, _ = await ran("own", task, "grep", "-E", "^(Cap|NoNewPrivs|Seccomp:)", "/proc/self/status")
+    said = dict(line.split(":\t") for line in program.stdout.text().splitlines())
+    assert {said[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
+    assert (said["NoNewPrivs"], said["Seccomp"]) == ("1", "2")
+
+
+@pytest.mark.parametrize("enter", ["", "unshare --user --map-root-user --mount "])
+async def test_what_is_hidden_stays_hidden(task: Path, tmp_path: Path, enter: str) -> None:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "secret").touch()
+    async with launched("own", task, [folder]) as program:
+        script = f"{enter}umount {folder}; {enter}umount -l {folder}; {enter}ls -A {folder}"
+        await program.start(["sh", "-c", script], ENVIRONMENT, tmp_path)
+        await program.end()
+    assert program.stdout.text() == ""
+    assert len(program.stderr.text().splitlines()) >= 2
+
+
+async def test_what_is_read_only_for_it_cannot_be_changed(task: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "suite"
+    (suite / "bin").mkdir(parents=True)
+    (suite / "agent").write_text("as it was")
+    script = f"""
+cat {suite}/agent; echo x >{suite}/agent; rm {suite}/agent; touch {suite}/bin/sh; chmod 777 {suite}/agent
+mount -o remount,rw,bind {suite}; umount {suite}; echo x >{suite}/agent; echo x >beside
+"""
+    async with launched("own", task, (), [suite]) as program:
+        await program.start(["sh", "-c", script], ENVIRONMENT, tmp_path)
+        assert (await program.end()).well
+    assert program.stdout.text() == "as it was"
+    assert program.stderr.text().count("Read-only file system") == 5
+    assert (suite / "agent").read_text() == "as it was"
+    assert os.listdir(suite / "bin") == []
+    assert (tmp_path / "beside").read_text() == "x\n"
+
+
+async def test_it_cannot_take_the_socket_of_its_launcher(task: Path) -> None:
+    take = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+first = os.pidfd_open(os.getppid())
+print([libc.syscall(438, first, number, 0) for number in range(3, 20)] == [-1] * 17, os.strerror(ctypes.get_errno()))
+"""
+    program, _ = await ran("own", task, sys.executable, "-c", take)
+    assert program.stdout.text() == "True Operation not permitted\n", program.stderr.text()
 
 
 async def test_sockets_on_the_disk_are_hidden_from_its_own_network(task: Path, tmp_path: Path) -> None:
@@ -212,6 +297,23 @@ asyncio.run(main())
     ended = done("unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh", sys.executable, "-c", worker)
     assert ended.stdout.startswith("unshare: No space left on device"), ended
     assert "user.max_user_namespaces" in ended.stdout
+
+
+def test_a_machine_whose_calls_are_not_known_is_told_with_a_remedy(task: Path) -> None:
+    worker = f"""
+import asyncio, pathlib
+from passgrid.agents import program
+program.LAUNCHER = pathlib.Path({str(task)!r} + ".py")
+text = pathlib.Path({str(LAUNCHER)!r}).read_text()
+program.LAUNCHER.write_text(text.replace("os.uname().machine", "'vax'"))
+async def main():
+    try:
+        async with program.launched("own", pathlib.Path({str(task)!r})): print("granted")
+    except program.NoNamespace as error: print(error)
+asyncio.run(main())
+"""
+    ended = done(sys.executable, "-c", worker)
+    assert ended.stdout.startswith("no filter of system calls is known for vax (OSError); "), ended
 
 
 async def test_in_a_replay_only_the_agent_may_be_started(task: Path) -> None:
