@@ -118,6 +118,12 @@ class AgentLoop:
         model = GatedModel(wrapped, meter, answered, self._order.gate, str(reference), reference.provider)
         return await judgement(judge, evidence, model, live_settings(reference))
 
+    def stop(self, ending: AttemptStopped) -> None:
+        """End the attempt from outside. From its event loop."""
+        self._meter.end(ending)
+        if self._command is not None:
+            self._command.stop()
+
     async def run(self, place: Place | None) -> Outcome:
         """Run to the end and say how it ended; the meter's reason goes before whatever the agent library made of it."""
         deadline = Deadline(self._order.scenario.limits, self._meter)

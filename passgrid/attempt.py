@@ -15,6 +15,7 @@ from passgrid.cassettes.namespaces import with_namespace, without_namespace
 from passgrid.cassettes.recorder import recorded_ending
 from passgrid.cassettes.redacting import redacted_cassette
 from passgrid.drift.account import DriftAccount
+from passgrid.endings import AttemptStopped
 from passgrid.identity import value_hash
 from passgrid.matrix import Mode
 from passgrid.messages import transcript_of
@@ -112,6 +113,10 @@ class AttemptRun:
         recording = _recording(order, loop, self._meter, result) if order.record else None
         verdict = verdict_of(outcome, checks)
         return self._without_secrets(replace(result, outcome=verdict, checks=checks, flags=flags, recording=recording))
+
+    def stop(self, ending: AttemptStopped) -> None:
+        """End it from outside: before its next call, and where it is a program, at once. From its event loop."""
+        self._loop.stop(ending)
 
     def broken_off(self, outcome: Outcome) -> AttemptResult:
         """The result of an attempt that can only be ended from outside: what it has so far, and no verdicts."""

@@ -10,7 +10,7 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from passgrid.warehouse.claims import Claim, renew
+from passgrid.warehouse.claims import Claim, of_cancelled_runs, renew
 
 log = logging.getLogger(__name__)
 
@@ -19,11 +19,16 @@ class LeaseKeeper:
     """Renews the leases of the claims it holds every third of their length."""
 
     def __init__(
-        self, engine: sa.Engine, lease_s: float, on_lost: Callable[[Sequence[Claim]], None] | None = None
+        self,
+        engine: sa.Engine,
+        lease_s: float,
+        on_cancelled: Callable[[Sequence[Claim]], None],
+        on_lost: Callable[[Sequence[Claim]], None] | None = None,
     ) -> None:
-        """on_lost: told of claims that are somebody else's by now."""
+        """on_cancelled: told of claims whose runs are cancelled, each time. on_lost: of those others have by now."""
         self._engine = engine
         self._lease_s = lease_s
+        self._on_cancelled = on_cancelled
         self._on_lost = on_lost
         self._claims: dict[int, Claim] = {}
         self._lock = threading.Lock()
@@ -50,9 +55,12 @@ class LeaseKeeper:
             try:
                 with self._engine.connect() as connection:
                     kept = renew(connection, claims, self._lease_s)
+                    cancelled = of_cancelled_runs(connection, claims)
             except (SQLAlchemyError, psycopg.Error) as error:
                 log.warning("leases could not be renewed: %s", error)
                 continue
+            if cancelled:
+                self._on_cancelled([claim for claim in claims if claim.key in cancelled & kept])
             lost = [claim for claim in claims if claim.key not in kept]
             if lost:
                 log.warning("lost the claim of %s", ", ".join(claim.attempt_id for claim in lost))

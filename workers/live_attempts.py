@@ -27,7 +27,7 @@ from workers.late_sessions import LateSessions
 from workers.leases import LeaseKeeper
 from workers.naming import incarnation
 from workers.orders import OrderBook
-from workers.running import Running, RunningAttempts
+from workers.running import Running, RunningAttempts, run_cancelled
 from workers.settings import WorkerSettings
 from workers.suite_folder import SuiteFolders
 from workers.watchdog import LoopWatch, Watchdog
@@ -55,7 +55,7 @@ class LiveAttempts:
         self._thread.start()
         self._running = RunningAttempts()
         self._tasks: dict[int, concurrent.futures.Future[AttemptResult]] = {}
-        self._leases = LeaseKeeper(engine, settings.lease_s, self._lost)
+        self._leases = LeaseKeeper(engine, settings.lease_s, self._cancelled, self._lost)
         self._gates = GateKeeper(engine)
         self._orders = OrderBook(SuiteFolders())
         self._sessions = LateSessions() if shared else None
@@ -119,6 +119,11 @@ class LiveAttempts:
             # Here, in the thread that waits for the attempt: on the event loop it would keep all the others waiting.
             importlib.import_module("passgrid.tools.kept_sessions")
         return order
+
+    def _cancelled(self, claims: Sequence[Claim]) -> None:
+        for one in claims:
+            if (running := self._running.find(one.key)) is not None:
+                self._loop.call_soon_threadsafe(running.attempt.stop, run_cancelled())
 
     def _lost(self, claims: Sequence[Claim]) -> None:
         """Somebody else has these now: what is left of them here must not go on."""

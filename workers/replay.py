@@ -23,7 +23,7 @@ from workers.leases import LeaseKeeper
 from workers.live_attempts import ENDED_BY_WATCHDOG, overdue_outcome
 from workers.naming import incarnation
 from workers.orders import OrderBook
-from workers.running import Running, RunningAttempts
+from workers.running import Running, RunningAttempts, run_cancelled
 from workers.settings import WorkerSettings, worker_settings
 from workers.stopping import STOPPING
 from workers.watchdog import Watchdog
@@ -41,12 +41,13 @@ class ReplayProcess:
     def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
         self._engine = make_engine(settings.database_url, idle_s=settings.lease_s)
-        self._leases = LeaseKeeper(self._engine, settings.lease_s)
+        self._leases = LeaseKeeper(self._engine, settings.lease_s, self._cancel)
         self._orders = OrderBook()
         self._loop = uvloop.new_event_loop()
         self._name = incarnation()
         self._running = RunningAttempts()
         self._batch: list[Claim] = []
+        self._cancelled: set[int] = set()
         self._finished: list[Finished] = []
         Watchdog(self._running, self._overdue, settings.memory_mb, self._full).start()
 
@@ -78,8 +79,8 @@ class ReplayProcess:
         )
 
     def _run_batch(self, connection: sa.Connection, claims: list[Claim]) -> None:
+        self._batch, self._finished, self._cancelled = list(claims), [], set()
         self._leases.hold(claims)
-        self._batch, self._finished = list(claims), []
         try:
             self._orders.fetch(connection, claims)
             for one in claims:
@@ -98,12 +99,20 @@ class ReplayProcess:
             return unrunnable(error)
         attempt = AttemptRun(order)
         self._running.begin(Running(claimed, attempt))
+        if claimed.key in self._cancelled:
+            attempt.stop(run_cancelled())
         try:
             with sealed(), log_context(run=claimed.run_id, attempt=claimed.attempt_id, try_=claimed.fence):
                 return self._loop.run_until_complete(attempt.run())
         finally:
             if not self._running.end(claimed.key):
                 time.sleep(60)  # the watchdog ends the process at this moment
+
+    def _cancel(self, claims: Sequence[Claim]) -> None:
+        self._cancelled |= {one.key for one in claims}
+        for one in claims:
+            if (running := self._running.find(one.key)) is not None:
+                self._loop.call_soon_threadsafe(running.attempt.stop, run_cancelled())
 
     def _hand_back(self, connection: sa.Connection, claims: Sequence[Claim], reason: str) -> None:
         if claims:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from passgrid.aftermath.aftermath import AFTERMATH_SECONDS
 from passgrid.attempt import AttemptRun
+from passgrid.endings import AttemptStopped
 from passgrid.scoring.judging import JUDGE_SECONDS
 from passgrid.warehouse.claims import Claim
 
@@ -35,6 +36,11 @@ class Running:
         after = AFTERMATH_SECONDS if scenario.looks_afterwards else 0.0
         after += JUDGE_SECONDS if scenario.judge is not None else 0.0
         return (scenario.limits.seconds or UNLIMITED_SECONDS) + after
+
+
+def run_cancelled() -> AttemptStopped:
+    """How an attempt ends whose run was cancelled."""
+    return AttemptStopped("", "the run was cancelled")
 
 
 class RunningAttempts:

@@ -88,7 +88,6 @@ def serve(
             cap=cap,
             token_required=require_token,
             host_names=host_name or [],
-            database_url=addresses.database_url,
         )
         shown = f"[{host}]" if ":" in host else host
         print(f"http://{shown}:{listener.getsockname()[1]}", flush=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from api.gateway.fake_files import named_files, read_documents
-from api.gateway.model_turns import ModelSources, ModelTurns
+from api.gateway.model_turns import ModelSources
 from api.gateway.recorded_servers import RecordedServer
-from api.gateway.redacting import message_redactor
 from api.gateway.serving import Served
 from passgrid.cassettes.format import Cassette, read_cassette
 from passgrid.cassettes.payloads import resolve
@@ -17,13 +16,10 @@ from passgrid.fakes.block_reading import RESERVED_MOUNTS
 from passgrid.fakes.fake_service import Behind
 from passgrid.json_values import is_object
 from passgrid.library import find_suite, load_suite
-from passgrid.model_api.fixture_serving import FixtureTurns
 from passgrid.model_api.fixture_turns import read_fixture_turns
-from passgrid.model_api.model_api import ModelApi
 from passgrid.model_api.recorded_turns import RecordedTurns
 from passgrid.model_reference import ModelReference, parse_model_reference
 from passgrid.problems import InvalidInput, Problem
-from passgrid.warehouse.engine import make_engine
 from passgrid.wire.asgi import LOOPBACK
 
 
@@ -37,7 +33,6 @@ def chosen(
     cap: int,
     token_required: bool,
     host_names: Sequence[str],
-    database_url: str,
 ) -> Served:
     """What a gateway serves. Raises `InvalidInput` and `UnusableFakes` with everything that is wrong."""
     problems: list[Problem] = []
@@ -54,24 +49,19 @@ def chosen(
         path = "/mcp" if position == 0 else f"/mcp{position + 1}"
         behind[path] = RecordedServer(path, one)
     documents, _ = read_documents(named_files(paths))
-    turns = [turn for name, document in documents.items() if is_object(document) for turn in _fixtures(document, name)]
+    for name, document in documents.items():
+        if is_object(document):
+            read_fixture_turns(document, name)
     every = [cassette for one in cassettes.values() for cassette in one]
-    sources = ModelSources(FixtureTurns(turns) if turns else None, RecordedTurns(every) if every else None, live)
-    names = (*(sources.recordings.models if sources.recordings else ()), *([model] if model else []))
-    answer = ModelTurns(sources, make_engine(database_url, pool_size=4), space, message_redactor())
     return Served(
         space=space,
         paths=paths,
         behind=behind,
-        models=ModelApi(answer, models=names),
+        models=ModelSources(RecordedTurns(every) if every else None, live),
         cap=cap,
         token_required=token_required,
         host_names=LOOPBACK | frozenset(host_names),
     )
-
-
-def _fixtures(document: dict[str, Any], name: str) -> Sequence[Any]:
-    return read_fixture_turns(document, name) if document.get("fixtures") else ()
 
 
 def _cassettes(named: str, problems: list[Problem]) -> list[Cassette]:

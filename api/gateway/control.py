@@ -10,9 +10,11 @@ import sqlalchemy as sa
 
 from api.gateway.tokens import Bearer
 from passgrid.fakes.load_errors import UnusableFakes
-from passgrid.fakes.loading import Fakes
+from passgrid.fakes.loading import CONTROL_API, Fakes
 from passgrid.fakes.report import Seen, report_of, seen_call
 from passgrid.json_values import is_array, is_object
+from passgrid.model_api.fixture_turns import read_fixture_turns
+from passgrid.problems import InvalidInput, Problem
 from passgrid.warehouse.gateway_loads import (
     JournalRow,
     add_document,
@@ -81,6 +83,12 @@ class Control:
         fixtures: Any = document.get("fixtures", [])
         if not is_array(fixtures):
             raise _Refused(400, error="fixtures must be an array")
+        try:
+            read_fixture_turns(document, CONTROL_API)
+        except InvalidInput as error:
+            raise _Refused(
+                400, error="nothing was added", details=[_fixture_detail(one) for one in error.problems]
+            ) from None
         try:
             loaded = await self._in_database(lambda connection: add_document(connection, self._space, document))
         except UnusableFakes as error:
@@ -164,6 +172,17 @@ class Control:
                 return work(connection)
 
         return await asyncio.to_thread(run)
+
+
+def _fixture_detail(problem: Problem) -> dict[str, Any]:
+    return {
+        "name": "fixtures/bad-fixture",
+        "rule": None,
+        "file": CONTROL_API,
+        "blockId": None,
+        "entryId": problem.place,
+        "message": problem.message,
+    }
 
 
 def seen_calls(rows: list[JournalRow]) -> list[Seen]:

@@ -15,9 +15,11 @@ from passgrid.fakes.loading import Fakes
 from passgrid.fakes.mount_fakes import MountFakes
 from passgrid.fakes.state import DEFAULT_CAP
 from passgrid.model_api.model_api import ModelApi
+from passgrid.server import DEFAULT_MOUNT
 from passgrid.warehouse.gateway_state import SharedState
 from passgrid.wire.http import JSON, HttpReply, HttpRequest
 from passgrid.wire.json_text import dump
+from passgrid.wire.mcp_identity import BadIdentity, as_identified, over, request_identity
 from passgrid.wire.mcp_mount import McpMount
 from passgrid.wire.mcp_service import Identity
 
@@ -48,6 +50,8 @@ class Gateway:
         self._token_required = token_required
         self._control = Control(engine, space, state, self._paths)
         self._mounts: dict[str, McpMount] = {}
+        self._known: Fakes | None = None
+        self._served: set[str] = set()
 
     async def handle(self, request: HttpRequest) -> HttpReply:
         """The reply to a request."""
@@ -58,7 +62,7 @@ class Gateway:
         except BadToken as error:
             return HttpReply(401, dump({"error": str(error)}), (JSON, (b"www-authenticate", b"Bearer")))
         mount = self._mounts.get(request.path)
-        if mount is not None:
+        if mount is not None and request.path in self._paths(self._state.fakes):
             return await mount.handle(request, Identity(bearer.test_id))
         return await self._elsewhere(request, bearer)
 
@@ -69,7 +73,11 @@ class Gateway:
             text = await asyncio.to_thread(failure_metrics, self._engine, self._space)
             return HttpReply(200, text, ((b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),))
         if self._models is not None and self._models.handles(request.path):
-            return await self._models.handle(request)
+            try:
+                who = over(request_identity(request), Identity(bearer.test_id))
+            except BadIdentity as error:
+                return _json(400, error.body)
+            return await self._models.handle(as_identified(request, who))
         mount = await self._mount(request.path)
         if mount is None:
             paths = ", ".join(sorted(self._paths(self._state.fakes)))
@@ -77,7 +85,11 @@ class Gateway:
         return await mount.handle(request, Identity(bearer.test_id))
 
     def _paths(self, fakes: Fakes) -> set[str]:
-        return {"/mcp", *self._behind, *(path for path, one in fakes.mounts.items() if one.blocks)}
+        """Where something is served; worked out once for each version of what is loaded."""
+        if self._known is not fakes:
+            loaded = (path for path, one in fakes.mounts.items() if one.blocks)
+            self._known, self._served = fakes, {DEFAULT_MOUNT, *self._behind, *loaded}
+        return self._served
 
     async def _mount(self, path: str) -> McpMount | None:
         """The mount at a path, made when it is first asked for; None where nothing is there."""

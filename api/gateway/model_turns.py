@@ -4,43 +4,53 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sqlalchemy as sa
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_core import from_json, to_json
 
+from api.gateway.loaded_fixtures import LoadedFixtures
 from passgrid.endings import ReplayMiss
 from passgrid.model_api.asked import Asked
 from passgrid.model_api.fixture_serving import FixtureTurns
 from passgrid.model_api.recorded_turns import RecordedTurns
 from passgrid.model_reference import ModelReference
 from passgrid.models.prices import cost_of
+from passgrid.redaction import Redactor
 from passgrid.storable import storable
 from passgrid.warehouse.gateway_models import ModelTurn, keep_turn
 from passgrid.wire.http import HttpRequest
 from passgrid.wire.mcp_identity import request_identity
 
-Redact = Callable[[Any], Any]
-
 
 @dataclass(frozen=True)
 class ModelSources:
-    """What a gateway's model turns come from; whichever is there, in this order."""
+    """What a gateway's model turns come from after the fixtures that are loaded; whichever is there, in this order."""
 
-    fixtures: FixtureTurns | None = None
     recordings: RecordedTurns | None = None
     live: tuple[Model, ModelReference] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the list of models tells."""
+        live = (str(self.live[1]),) if self.live is not None else ()
+        return (*(self.recordings.models if self.recordings is not None else ()), *live)
+
+
+NO_SOURCES = ModelSources()
 
 
 class ModelTurns:
     """Answers the model APIs. A miss is never a live call: only where there is no recording is a live model asked."""
 
-    def __init__(self, sources: ModelSources, engine: sa.Engine, space: str, redact: Redact) -> None:
+    def __init__(
+        self, sources: ModelSources, fixtures: LoadedFixtures, engine: sa.Engine, space: str, redact: Redactor
+    ) -> None:
         self._sources = sources
+        self._fixtures = fixtures
         self._engine = engine
         self._space = space
         self._redact = redact
@@ -66,7 +76,7 @@ class ModelTurns:
     async def _turn(self, asked: Asked, request: HttpRequest) -> tuple[str, ModelResponse]:
         missed: ReplayMiss | None = None
         replays: Sequence[tuple[str, FixtureTurns | RecordedTurns | None]] = (
-            ("fixture", self._sources.fixtures),
+            ("fixture", await self._fixtures.now()),
             ("recorded", self._sources.recordings),
         )
         for answered, source in replays:
@@ -100,7 +110,7 @@ class ModelTurns:
             answered=answered,
             asked=self._json(asked.messages),
             answer=None if response is None else self._json([_plain(response)]),
-            error=None if error is None else self._redact(error),
+            error=None if error is None else self._redact.text(error),
             input_tokens=usage.input_tokens if usage else None,
             output_tokens=usage.output_tokens if usage else None,
             cost_usd=cost_of(response)[0] if response is not None else None,
@@ -113,7 +123,7 @@ class ModelTurns:
 
     def _json(self, messages: Sequence[ModelMessage]) -> str:
         value = from_json(ModelMessagesTypeAdapter.dump_json(list(messages)))
-        return to_json(storable(self._redact(value))).decode()
+        return to_json(storable(self._redact.value(value))).decode()
 
 
 def _plain(response: ModelResponse) -> ModelResponse:

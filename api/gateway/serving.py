@@ -15,6 +15,9 @@ import uvicorn
 
 from api.gateway.fake_files import FakeFiles
 from api.gateway.gateway import Gateway
+from api.gateway.loaded_fixtures import LoadedFixtures
+from api.gateway.model_turns import NO_SOURCES, ModelSources, ModelTurns
+from api.gateway.patience import PatientProtocol
 from api.gateway.recorded_servers import RecordedServer
 from api.gateway.redacting import message_redactor
 from passgrid.fakes.fake_service import Behind
@@ -39,7 +42,7 @@ class Served:
     paths: Sequence[Path] = ()
     """Files and folders of fakes."""
     behind: Mapping[str, Behind] = field(default_factory=dict[str, Behind])
-    models: ModelApi | None = None
+    models: ModelSources = NO_SOURCES
     cap: int = DEFAULT_CAP
     token_required: bool = False
     host_names: frozenset[str] = LOOPBACK
@@ -49,7 +52,8 @@ class Served:
 async def gateway(served: Served, database_url: str, conninfo: str) -> AsyncGenerator[Gateway]:
     """A gateway over a database. Raises `UnusableFakes` where a file cannot be loaded; nothing of it is then."""
     engine = make_engine(database_url, pool_size=4)
-    state = SharedState(conninfo, served.space, message_redactor(), served.cap)
+    redact = message_redactor()
+    state = SharedState(conninfo, served.space, redact, served.cap)
     try:
         with engine.connect() as connection:
             key = open_space(connection, served.space)
@@ -67,7 +71,10 @@ async def gateway(served: Served, database_url: str, conninfo: str) -> AsyncGene
                 key,
                 state,
                 behind=served.behind,
-                models=served.models,
+                models=ModelApi(
+                    ModelTurns(served.models, LoadedFixtures(state), engine, served.space, redact.redactor),
+                    models=served.models.names,
+                ),
                 cap=served.cap,
                 token_required=served.token_required,
             )
@@ -93,7 +100,7 @@ async def serve(served: Served, database_url: str, conninfo: str, listener: sock
             access_log=False,
             server_header=False,
             date_header=False,
-            http="httptools",
+            http=PatientProtocol,
             ws="none",
             lifespan="off",
             timeout_keep_alive=75,

@@ -110,6 +110,19 @@ async def _lines() -> AsyncGenerator[AsyncIterator[bytes]]:
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     try:
-        yield reader
+        yield _whole_lines(reader)
     finally:
         transport.close()
+
+
+async def _whole_lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """Every line; one that is too long is given as what it is, no message, and the next one is read."""
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:
+            yield b"a line of more than 8,000,000 bytes\n"
+            continue
+        if not line:
+            return
+        yield line

@@ -84,6 +84,10 @@ class CommandAgent:
         """What happened as the steps of a cassette, and how long they took."""
         return program_steps(self._said.messages, self._turns(), self._meter)
 
+    def stop(self) -> None:
+        """The attempt has ended, and the program is to end with it. From its event loop."""
+        self._over.set()
+
     async def run(self, way: ToolWay, model: Model, folder: Path | None) -> None:
         """Run the program to its end.
 
@@ -154,6 +158,8 @@ class CommandAgent:
 
     async def _ended(self, program: Program) -> ProgramEnd | None:
         """Wait for its end, or for whatever ends the attempt before."""
+        if self._meter.ended is not None:
+            return None
         ending, over = asyncio.ensure_future(program.end()), asyncio.ensure_future(self._over.wait())
         try:
             done, _ = await asyncio.wait(

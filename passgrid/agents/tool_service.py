@@ -145,8 +145,9 @@ class ToolService:
         """Nothing but tools is recorded, so nothing else is offered."""
         raise RpcError(METHOD_NOT_FOUND, f"{method} is not offered here")
 
-    async def noted(self, caller: Caller) -> None:
+    async def noted(self, caller: Caller) -> int:
         """The journal holds calls; nothing else needs a row."""
+        return 0
 
     def capabilities(self) -> Mapping[str, Any]:
         """Tools alone."""

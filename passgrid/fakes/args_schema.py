@@ -37,9 +37,10 @@ class ArgsSchema:
         from referencing.jsonschema import DRAFT202012
 
         try:
-            validators.validator_for(self.schema).check_schema(self.schema)
+            validators.validator_for(self.schema).check_schema(dict(self.schema))
             resource = Resource.from_contents(self.schema, default_specification=DRAFT202012)
-            resolver = Registry().with_resource("", resource).resolver("")
+            empty: Any = Registry
+            resolver = empty().with_resource("", resource).resolver("")
             for reference in _references(self.schema):
                 resolver.lookup(reference)
         except Exception as error:

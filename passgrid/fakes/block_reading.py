@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from passgrid.fakes.blocks import DEFAULT_MOUNT, Block, FakedTool, Policy, Scope
-from passgrid.fakes.call_reading import read_call
+from passgrid.fakes.call_reading import LONGEST_NAME, read_call, usable_name
 from passgrid.fakes.load_errors import Complaints, Rule
 from passgrid.fakes.offers import read_prompts, read_resources
 from passgrid.json_values import is_array, is_object
@@ -15,7 +15,10 @@ _BLOCK_KEYS = ("scope", "mount", "undeclaredTools", "tools", "resources", "promp
 _TOOL_KEYS = ("name", "description", "inputSchema", "calls")
 _SCOPE_KEYS = ("testId", "context")
 
-RESERVED_MOUNTS = ("/__aimock", "/__passgrid", "/v1", "/metrics", "/health", "/ready")
+RESERVED_MOUNTS = (
+    *("/__aimock", "/__passgrid", "/metrics", "/health", "/ready"),
+    *("/v1", "/chat", "/responses", "/messages", "/models"),
+)
 """Paths that a gateway itself answers."""
 
 
@@ -66,8 +69,10 @@ class BlockReader:
         for key, value in scope.items():
             if key not in _SCOPE_KEYS:
                 self._bad(Rule.UNKNOWN_KEY, f"scope has no key {key!r}; it has testId and context")
-            elif not isinstance(value, str) or not value:
-                self._bad(Rule.BAD_SCOPE, f"scope.{key} must be a non-empty string")
+            elif not isinstance(value, str) or not value or not usable_name(value):
+                self._bad(
+                    Rule.BAD_SCOPE, f"scope.{key} must be a non-empty string of at most {LONGEST_NAME} characters"
+                )
         if not set(_SCOPE_KEYS) & scope.keys():
             self._bad(Rule.BAD_SCOPE, "scope needs testId, context or both")
         if len(self._complaints.errors) > before:
@@ -89,8 +94,8 @@ class BlockReader:
         mount: Any = block.get("mount", DEFAULT_MOUNT)
         if not isinstance(mount, str):
             self._bad(Rule.WRONG_TYPE, f"mount must be a string, not {json_type(mount)}")
-        elif not mount.startswith("/"):
-            self._bad(Rule.BAD_SHAPE, f"mount {mount!r} must start with /")
+        elif not mount.startswith("/") or not usable_name(mount):
+            self._bad(Rule.BAD_SHAPE, f"mount {mount[:100]!r} must start with /, and be short plain text")
         elif any(mount == reserved or mount.startswith(reserved + "/") for reserved in RESERVED_MOUNTS):
             self._complaints.conflict(f"{mount} is answered by the gateway itself; choose another mount", self._id)
         else:
@@ -143,8 +148,8 @@ class BlockReader:
         if not isinstance(name, str):
             self._bad(Rule.WRONG_TYPE, f"{place}.name must be a string")
             return None
-        if not name:
-            self._bad(Rule.BAD_SHAPE, f"{place}.name must not be empty")
+        if not name or not usable_name(name):
+            self._bad(Rule.BAD_SHAPE, f"{place}.name must have 1 to {LONGEST_NAME} characters of plain text")
             return None
         return name
 

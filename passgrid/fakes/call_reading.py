@@ -10,10 +10,12 @@ from passgrid.fakes.blocks import AnyArgs, Args, Entry, Matcher
 from passgrid.fakes.load_errors import Rule
 from passgrid.fakes.results import UnusableResult, tool_error, tool_result
 from passgrid.json_values import is_object
+from passgrid.storable import storable_text
 
 _KEYS = ("id", "args", "anyArgs", "argsMatching", "result", "error", "delayMs", "times")
 _MATCHERS = ("args", "anyArgs", "argsMatching")
 LONGEST_DELAY_MS = 600_000
+LONGEST_NAME = 500
 
 
 class Complain(Protocol):
@@ -38,12 +40,19 @@ def read_call(call: Any, prefix: str, position: str, bad: Complain) -> Entry | N
     for key in call:
         if key not in _KEYS:
             complain(Rule.UNKNOWN_KEY, f"a call has no key {key!r}; it has {', '.join(_KEYS)}")
+    if isinstance(own, str) and not usable_name(own):
+        complain(Rule.BAD_CALL, f"id must have at most {LONGEST_NAME} characters of plain text")
     if "id" in call and not (isinstance(own, str) and own):
         complain(Rule.BAD_CALL if own == "" else Rule.WRONG_TYPE, "id must be a non-empty string")
     matcher = _matcher(call, complain)
     result = _result(call, complain)
     times, delay = _times(call, complain), _delay(call, complain)
     return None if matcher is None or result is None else Entry(entry_id, matcher, result, times, delay)
+
+
+def usable_name(text: str) -> bool:
+    """Whether it can be a key in a database and in a message: short, without NUL and lone surrogates."""
+    return len(text) <= LONGEST_NAME and "\0" not in text and text.isprintable() and storable_text(text) == text
 
 
 class _Tell(Protocol):

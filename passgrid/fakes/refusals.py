@@ -8,10 +8,12 @@ from typing import Any
 
 from passgrid.fakes.blocks import Entry
 from passgrid.wire.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from passgrid.wire.json_text import dump
 from passgrid.wire.mcp_service import Identity
 
 EXHAUSTED = -31010
 EVICTED = -31011
+LONGEST_EXTRA = 100_000
 
 
 def mismatch(
@@ -90,8 +92,15 @@ def log_line(kind: str, mount: str, tool: str, who: Identity) -> str:
 def _refusal(
     rpc: int, code: str, message: str, mount: str, tool: str, who: Identity, extra: Mapping[str, Any]
 ) -> RpcError:
-    body = {"code": code, "tool": tool, "testId": who.test_id, "context": who.context, "mount": mount, **extra}
+    kept = {name: _bounded(value) for name, value in extra.items()}
+    body = {"code": code, "tool": tool, "testId": who.test_id, "context": who.context, "mount": mount, **kept}
     return RpcError(rpc, message, {"aimock": body})
+
+
+def _bounded(value: Any) -> Any:
+    """The value, or the beginning of its JSON where it is huge: a refusal is no way to fill a connection's buffer."""
+    text = dump(value)
+    return value if len(text) <= LONGEST_EXTRA else text[:LONGEST_EXTRA].decode(errors="ignore") + "…"
 
 
 def _type(value: Any) -> str:

@@ -79,6 +79,23 @@ def _check_content(blocks: list[Any]) -> None:
 
 
 def _block_problem(block: Any) -> str | None:
+    return _own_problem(block) or _protocol_problem(block)
+
+
+def _protocol_problem(block: Any) -> str | None:
+    """What the protocol's own types say of it: annotations and the like."""
+    from mcp_types import ContentBlock
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        TypeAdapter[Any](ContentBlock).validate_python(block)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}"
+    return None
+
+
+def _own_problem(block: Any) -> str | None:
     if not is_object(block):
         return "a content block is an object"
     kind = block.get("type")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 from pydantic_ai.messages import ModelResponse
 
@@ -75,7 +75,7 @@ class FixtureTurns:
 def _test_id(request: HttpRequest) -> str:
     named = request.header(TEST_HEADER)
     if named:
-        return named
+        return unquote(named)
     return parse_qs(request.query.decode("latin-1")).get("testId", [""])[0]
 
 

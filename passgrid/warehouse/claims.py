@@ -114,6 +114,14 @@ def renew(connection: sa.Connection, claims: Sequence[Claim], lease_s: float) ->
     return kept
 
 
+def of_cancelled_runs(connection: sa.Connection, claims: Sequence[Claim]) -> set[int]:
+    """The keys of those whose runs were cancelled."""
+    query = sa.text("SELECT run_id FROM runs WHERE run_id = ANY(:runs) AND state = 'cancelled'")
+    runs = {row.run_id for row in connection.execute(query, {"runs": sorted({one.run_id for one in claims})})}
+    connection.rollback()
+    return {one.key for one in claims if one.run_id in runs}
+
+
 def queued(connection: sa.Connection, queue: str, most: int) -> int:
     """How many attempts wait, counted up to `most`."""
     count = connection.execute(

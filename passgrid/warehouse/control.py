@@ -37,7 +37,7 @@ BROKEN = "state = 'done' AND outcome = 'infra_error'"
 
 
 def cancel(engine: sa.Engine, run_id: str, *, dry_run: bool = False) -> Controlled:
-    """Take what waits out of the queue at once; what runs ends before its next model or tool call."""
+    """Take what waits out of the queue at once; what runs ends before its next model or tool call, programs at once."""
     with engine.begin() as connection:
         _hold(connection, run_id)
         running = _count(connection, run_id, "state = 'running'")

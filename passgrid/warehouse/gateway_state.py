@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from passgrid.fakes.loading import Fakes, load
 from passgrid.fakes.mount_fakes import MountFakes
@@ -43,7 +43,17 @@ _STATEMENTS = {
 _MOST_KEPT = 100_000
 """Sessions and tests a process remembers the rows of."""
 
-Redact = Callable[[Any], Any]
+
+class Redacts(Protocol):
+    """Takes secrets out of what is kept of a message."""
+
+    def body(self, value: Any) -> Any:
+        """A body, or an answer."""
+        ...
+
+    def headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """The headers of its request."""
+        ...
 
 
 class SharedState:
@@ -53,7 +63,7 @@ class SharedState:
     never given by what another process has unloaded, nor in a session that another process has ended.
     """
 
-    def __init__(self, conninfo: str, space: str, redact: Redact, cap: int = DEFAULT_CAP) -> None:
+    def __init__(self, conninfo: str, space: str, redact: Redacts, cap: int = DEFAULT_CAP) -> None:
         self._line = Pipelined(conninfo, _STATEMENTS)
         self._space = space.encode()
         self._redact = redact
@@ -61,6 +71,8 @@ class SharedState:
         self._loads: int = -1
         self._epoch: int = -1
         self.fakes = Fakes()
+        self.documents: list[tuple[str, Any]] = []
+        """What is loaded, as it came, by its source."""
         self._tests: OrderedDict[tuple[str, str | None], bytes] = OrderedDict()
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._refreshing = asyncio.Lock()
@@ -85,6 +97,7 @@ class SharedState:
             if loads != self._loads:
                 documents = await self._line.ask(b"loads", [self._space])
                 self.fakes = loaded_fakes(counters, documents).at_version(loads)
+                self.documents = [(source or "", json.loads(text or "{}")) for source, text in documents]
             self._loads, self._epoch = loads, epoch
 
     async def ask(self, ask: Ask) -> Told:
@@ -126,7 +139,7 @@ class SharedState:
 
     async def answered(self, row: int, answered: str, *, failed: bool, result: Any) -> None:
         """See `FakeState`."""
-        said = dump(self._redact(result))
+        said = dump(self._redact.body(result))
         flag = b"true" if failed else b"false"
         await self._line.ask(b"answered", [str(row).encode(), answered.encode(), flag, said])
 
@@ -205,7 +218,7 @@ class SharedState:
         return known
 
     def _request(self, request: JournalRequest) -> tuple[bytes, bytes, bytes, bytes]:
-        headers, body = self._redact(dict(request.headers)), self._redact(request.body)
+        headers, body = self._redact.headers(request.headers), self._redact.body(request.body)
         return request.method.encode(), _text(request.path), dump(headers), dump(body)
 
 

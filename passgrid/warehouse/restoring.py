@@ -13,6 +13,9 @@ BEGIN
     FOR thing IN SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' LOOP
         EXECUTE format('DROP TABLE public.%I CASCADE', thing.relname);
     END LOOP;
+    FOR thing IN SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'S' LOOP
+        EXECUTE format('DROP SEQUENCE public.%I CASCADE', thing.relname);
+    END LOOP;
     FOR thing IN SELECT p.oid::regprocedure AS name FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
         AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e') LOOP
         EXECUTE format('DROP FUNCTION %s CASCADE', thing.name);

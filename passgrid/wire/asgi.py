@@ -26,9 +26,14 @@ class WireLimits:
     body_seconds: float = 20.0
     """Within which a whole request must have come."""
     at_once: int = 512
-    """Requests under way; more are told to come again."""
+    """Requests being answered; more are told to come again."""
+    sending_at_once: int = 1_000
+    """Clients whose body is still coming."""
     hosts: frozenset[str] = LOOPBACK
     """Names it may be called by: a page in a browser that found it by another name is refused."""
+
+
+_COME_AGAIN = HttpReply(503, b'{"error":"too many requests at once"}', (JSON, (b"retry-after", b"1")))
 
 
 class _Refused(Exception):
@@ -44,6 +49,7 @@ class WireApp:
         self._handler = handler
         self._limits = limits
         self._under_way = 0
+        self._sending = 0
 
     async def __call__(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
         """Answer one request."""
@@ -53,16 +59,7 @@ class WireApp:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        if self._under_way >= self._limits.at_once:
-            await _send_reply(
-                send, HttpReply(503, b'{"error":"too many requests at once"}', (JSON, (b"retry-after", b"1")))
-            )
-            return
-        self._under_way += 1
-        try:
-            await self._answer(scope, receive, send)
-        finally:
-            self._under_way -= 1
+        await self._answer(scope, receive, send)
 
     async def _answer(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
         try:
@@ -77,7 +74,15 @@ class WireApp:
         except _Refused as refused:
             await _send_reply(send, refused.reply)
             return
-        reply = await self._handler(request)
+        if self._under_way >= self._limits.at_once:
+            await _send_reply(send, _COME_AGAIN)
+            return
+        # Who is still sending is not under way: somebody who never ends holds nobody else.
+        self._under_way += 1
+        try:
+            reply = await self._handler(request)
+        finally:
+            self._under_way -= 1
         if len(reply.body) > self._limits.reply_bytes:
             reply = HttpReply(507, b'{"error":"the reply is larger than this gateway sends"}')
         await _send_reply(send, reply)
@@ -99,6 +104,15 @@ class WireApp:
         message = await self._received(receive, self._limits.body_seconds)
         if not message.get("more_body"):
             return self._checked(message.get("body", b""))
+        if self._sending >= self._limits.sending_at_once:
+            raise _Refused(503, "too many clients are sending at once")
+        self._sending += 1
+        try:
+            return await self._long_body(message, receive)
+        finally:
+            self._sending -= 1
+
+    async def _long_body(self, message: Mapping[str, Any], receive: _Receive) -> bytes:
         chunks = bytearray(message.get("body", b""))
         deadline = asyncio.get_running_loop().time() + self._limits.body_seconds
         while message.get("more_body"):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from passgrid.wire.http import HttpRequest
 from passgrid.wire.mcp_service import Identity
@@ -33,6 +34,15 @@ def request_identity(request: HttpRequest) -> Identity:
         context=_named(request, query, *CONTEXT),
         undeclared=_undeclared(request, query),
     )
+
+
+def as_identified(request: HttpRequest, who: Identity) -> HttpRequest:
+    """The request as one that names these in its headers, and nobody anywhere else."""
+    named = ((TEST_ID, who.test_id), (CONTEXT, who.context))
+    ours = {TEST_ID[0], CONTEXT[0]}
+    kept = [pair for pair in request.headers if pair[0] not in ours]
+    said = [(header, quote(value).encode()) for (header, _), value in named if value is not None]
+    return replace(request, headers=(*kept, *said), query=b"")
 
 
 def over(bound: Identity, asked: Identity) -> Identity:

@@ -96,6 +96,11 @@ class Messages:
             result = _modern(message["method"], result)
         return result_message(identifier, result)
 
+    async def invalid(self, caller: Caller, message: Any, problem: str) -> dict[str, Any]:
+        """The answer to what is no message; it is in the journal all the same."""
+        await self.service.noted(replace(caller, message=message))
+        return invalid_message(message, problem)
+
     async def initialized(self, caller: Caller, message: Mapping[str, Any], version: str) -> dict[str, Any]:
         """The answer to `initialize`."""
         await self.service.noted(replace(caller, message=message))

@@ -15,7 +15,6 @@ from passgrid.wire.mcp_messages import (
     Messages,
     agreed_version,
     error_message,
-    invalid_message,
     is_answer,
     problem_of,
 )
@@ -95,7 +94,7 @@ class McpMount:
 
     async def _answer(self, caller: Caller, session: Session, message: Any) -> dict[str, Any] | None:
         if (problem := problem_of(message)) is not None:
-            return invalid_message(message, problem)
+            return await self._messages.invalid(caller, message, problem)
         if is_answer(message):
             return None
         if message["method"] == "initialize" and "id" in message:

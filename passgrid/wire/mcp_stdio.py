@@ -14,7 +14,6 @@ from passgrid.wire.mcp_messages import (
     Messages,
     agreed_version,
     error_message,
-    invalid_message,
     is_answer,
     problem_of,
 )
@@ -70,7 +69,7 @@ class StdioFront:
 
     async def _one(self, message: Any) -> dict[str, Any] | None:
         if (problem := problem_of(message)) is not None:
-            return invalid_message(message, problem)
+            return await self._messages.invalid(self._caller(self._version or ""), message, problem)
         if is_answer(message):
             return None
         if message["method"] == "initialize" and "id" in message:

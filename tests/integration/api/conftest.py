@@ -44,6 +44,8 @@ def as_role(app: FastAPI, engine: sa.Engine) -> Iterator[As]:
             if role not in clients:
                 assert role is not None
                 clients[role] = TestClient(app, headers=bearer(engine, role))
+                # One event loop for all, as in a server.
+                clients[role].portal = first.portal
             return clients[role]
 
         yield client

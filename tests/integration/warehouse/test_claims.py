@@ -9,8 +9,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from passgrid.warehouse.claims import Claim, claim, renew
-from passgrid.warehouse.control import Tuning, resume
+from passgrid.warehouse.claims import Claim, claim, of_cancelled_runs, renew
+from passgrid.warehouse.control import Tuning, cancel, resume
 from passgrid.warehouse.losses import (
     LONE_LOSSES_BEFORE_GIVING_UP,
     LOSSES_BEFORE_ALONE,
@@ -21,6 +21,7 @@ from passgrid.warehouse.losses import (
 )
 from passgrid.warehouse.trying_again import FailedTry, try_again
 from tests.integration.runs import claimed, execute, finish, rows, submitted, value
+from workers.leases import LeaseKeeper
 
 
 def reaped(engine: sa.Engine) -> int:
@@ -87,6 +88,35 @@ def test_a_renewed_lease_is_kept_and_a_lost_one_is_told(engine: sa.Engine, tmp_p
         assert renew(connection, claims, 60) == {claims[1].key}
     found = rows(engine, "SELECT reason, detail FROM tries ORDER BY attempt_key")[0]
     assert found == ("handed_back", "shutdown")
+
+
+def test_who_keeps_a_lease_is_told_that_its_run_was_cancelled(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=2)
+    claims = claimed(engine)
+    with engine.connect() as connection:
+        assert of_cancelled_runs(connection, claims) == set()
+    cancel(engine, claims[0].run_id)
+    with engine.connect() as connection:
+        assert of_cancelled_runs(connection, claims) == {one.key for one in claims}
+        assert of_cancelled_runs(connection, []) == set()
+
+
+def test_the_keeper_of_leases_tells_of_cancelled_runs(engine: sa.Engine, tmp_path: Path) -> None:
+    submitted(engine, tmp_path, k=1)
+    claims = claimed(engine)
+    told, was_told = list[Claim](), threading.Event()
+
+    def cancelled(of: Sequence[Claim]) -> None:
+        told.extend(of)
+        was_told.set()
+
+    keeper = LeaseKeeper(engine, 0.3, cancelled)
+    keeper.hold(claims)
+    assert not was_told.wait(0.3)
+    cancel(engine, claims[0].run_id)
+    assert was_told.wait(5)
+    keeper.release(claims)
+    assert set(told) == set(claims)
 
 
 def lose(engine: sa.Engine, *, alone: bool = False, worker: str = "test") -> int:

@@ -76,3 +76,17 @@ def test_a_run_cancelled_during_a_tool_call_makes_no_call_after_it(site: Site) -
         assert messages[-1]["content"] == "worked"
     assert site.value("SELECT count(*) FROM transcripts") == 3
     site.wait_for("the servers are gone", lambda: not any(runs(pid) for pid in servers))
+
+
+def test_a_cancelled_run_ends_a_program_that_makes_no_call(site: Site) -> None:
+    suite = write_scripted_suite(
+        site.folder, "programs", site.policies(AT_ONCE), {"sleeps": {}},
+        agent={"command": "sh", "args": ["-c", "sleep 300"]},
+    )  # fmt: skip
+    site.scheduler()
+    site.live()
+    run = site.submit(suite, "scripted:m")
+    site.wait_for("it runs", lambda: site.value("SELECT count(*) FROM attempts WHERE state = 'running'") == 1)
+    cancel(site.engine, run)
+    site.wait_until_done()
+    assert site.rows("SELECT outcome, reason, valid FROM attempts") == [("cancelled", "the run was cancelled", False)]

@@ -21,3 +21,12 @@ def test_programs_can_be_started_and_other_files_cannot() -> None:
 def test_no_file_leaves_its_folder() -> None:
     with pytest.raises(ValueError, match="would leave its folder"):
         SuiteFolders().folder({"../a": "x"}, {"../a": b""})
+
+
+def test_nothing_in_it_may_be_written() -> None:
+    files = {"bin/agent": b"#!/bin/sh\n", "notes.txt": b"hello\n"}
+    folders = SuiteFolders()
+    folder = folders.folder({path: path for path in files}, files)
+    for path in (folder, *folder.rglob("*")):
+        assert path.stat().st_mode & 0o222 == 0, path
+    assert (folder / "bin/agent").stat().st_mode & 0o100

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from passgrid.agents.serving import not_served
-from passgrid.attempt import run
+from passgrid.attempt import AttemptRun, run
+from passgrid.attempt_order import AttemptOrder
+from passgrid.endings import AttemptStopped
 from passgrid.matrix import Mode
 from passgrid.model_reference import parse_model_reference
 from passgrid.outcome import OutcomeKind
@@ -118,6 +124,16 @@ async def test_the_limit_on_time_ends_the_program() -> None:
     assert result.duration_s < 5
 
 
+@pytest.mark.parametrize("after_s", [0, 0.5])
+async def test_being_stopped_from_outside_ends_a_program_that_asks_for_nothing(after_s: float) -> None:
+    attempt = AttemptRun(command_order(shell("sleep 60")))
+    asyncio.get_running_loop().call_later(after_s, attempt.stop, AttemptStopped("", "the run was cancelled"))
+    result = await attempt.run()
+    assert (result.outcome.name, result.outcome.reason) == ("cancelled", "the run was cancelled")
+    assert not result.outcome.valid
+    assert result.duration_s < 5
+
+
 async def test_its_own_timeout_ends_the_program() -> None:
     result = await run(command_order(shell("sleep 60", timeout=0.5)))
     assert result.outcome.name == "limit(time)"
@@ -199,10 +215,7 @@ async def test_a_replay_without_a_network_of_its_own_is_refused_with_a_remedy(mo
 async def test_recorded_tools_with_another_model_do_without_where_they_must(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
     program = CLIENT + "connect(); print(call('count', {'item': 'bolts'})['content'][0]['text'])"
-    policies = b"from passgrid import policy\n\n@policy('silent')\ndef silent(turn):\n    return ''\n"
-    order = command_order(agent(program), mode=Mode.SANDBOX, recordings=(cassette(),), cassette=None)
-    order = replace(order, model=parse_model_reference("scripted:silent"), suite_files={"policies.py": policies})
-    result = await run(order)
+    result = await run(sandboxed(agent(program)))
     assert (result.outcome.kind, result.messages[-1]["content"]) == (OutcomeKind.PASSED, "5"), result.outcome
 
 
@@ -252,3 +265,99 @@ async def test_a_tool_that_nobody_offers_is_an_error_and_a_step() -> None:
     assert result.messages[-1]["content"] == "True"
     (call,) = result.tool_calls
     assert (call.tool, call.answered, call.error) == ("destroy", "library", True)
+
+
+@pytest.mark.parametrize("refused", ["call('destroy', {})", "call('count', [1])"])
+async def test_calls_that_reach_no_tool_count_against_the_limit(refused: str) -> None:
+    result = await run(command_order(agent(f"{CLIENT}connect()\nwhile True: {refused}"), limits={"tool_calls": 4}))
+    assert result.outcome.name == "limit(calls)"
+    assert [(call.asked, call.answered) for call in result.tool_calls] == [(i, "library") for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ('ln -s /proc/self/environ "$PASSGRID_RESULT_FILE"', "Too many levels of symbolic links"),
+        ('mkfifo "$PASSGRID_RESULT_FILE"', "it is no plain file"),
+        ('mkdir "$PASSGRID_RESULT_FILE"', "Is a directory"),
+        ('ln -s /dev/zero "$PASSGRID_RESULT_FILE"', "Too many levels of symbolic links"),
+    ],
+)
+async def test_what_is_no_plain_file_holds_no_answer(script: str, why: str) -> None:
+    result = await run(command_order(shell(script, result="file"), limits={"seconds": 10}))
+    assert result.outcome.kind is OutcomeKind.FAILED, result.outcome
+    assert result.outcome.reason == f"the agent wrote no answer to PASSGRID_RESULT_FILE: {why}"
+
+
+async def test_a_secret_that_a_replayed_agent_finds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OF_THE_WORKER_TOKEN", "hunter2-hunter2")
+    found = await run(command_order(shell("echo key sk-ant-REDACTED-EXAMPLE-0000, hunter2-hunter2")))
+    assert found.messages[-1]["content"] == "key [redacted:anthropic-key], [redacted:value]"
+    told = await run(command_order(shell("echo ghp_0123456789012345678901234567890123456 >&2; exit 3")))
+    assert told.outcome.reason == "agent exited with 3: [redacted:github-token]"
+
+
+SILENT = b"""
+from passgrid import policy
+
+@policy('silent')
+def silent(turn):
+    return ''
+"""
+
+
+def sandboxed(declared: dict[str, Any], **changes: Any) -> AttemptOrder:
+    order = command_order(declared, mode=Mode.SANDBOX, recordings=(cassette(),), cassette=None, **changes)
+    return replace(order, model=parse_model_reference("scripted:silent"), suite_files={"policies.py": SILENT})
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"command": "sh", "args": ["-c", "echo login $0 >&2; exit 2", "${env:MY_LOGIN}"]},
+        {"command": "sh", "args": ["-c", 'echo login "${0#Basic }" >&2; exit 2', "Basic ${env:MY_LOGIN}"]},
+        shell('echo login "${GIVEN#Basic }" >&2; exit 2', env={"GIVEN": "Basic ${env:MY_LOGIN}"}),
+    ],
+)
+async def test_what_is_taken_from_the_workers_environment_is_in_no_reason(
+    declared: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_LOGIN", "hunter2-hunter2")
+    result = await run(sandboxed(declared))
+    assert result.outcome.reason == "agent exited with 2: login [redacted:value]"
+
+
+async def test_a_program_that_leaves_the_system_prompt_out_misses() -> None:
+    program = LOOP.replace('{"role": "system", "content": os.environ["PASSGRID_SYSTEM"]}, ', "")
+    assert program != LOOP
+    result = await run(command_order(agent(program)))
+    assert result.outcome.kind is OutcomeKind.REPLAY_MISS
+    assert result.outcome.reason == 'model turn 2: the system prompt differs recorded "You answer.", now ""'
+    without = await run(command_order(agent(program), cassette(system=None)))
+    assert without.outcome.kind is OutcomeKind.PASSED, without.outcome
+
+
+async def test_a_replayed_agent_reaches_no_unix_socket_of_the_machine(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as outside:
+        outside.bind(str(tmp_path / "docker.sock"))
+        outside.listen()
+        program = f"import socket; socket.socket(socket.AF_UNIX).connect({str(tmp_path / 'docker.sock')!r})"
+        result = await run(command_order(agent(program)))
+    assert result.outcome.kind is OutcomeKind.FAILED
+    assert "Permission denied" in result.outcome.reason
+
+
+async def test_a_replayed_agent_cannot_change_its_suite(tmp_path: Path) -> None:
+    (tmp_path / "agent.sh").write_text('echo "exit 0" >"$0"; cat "$0"')
+    result = await run(command_order({"command": "sh", "args": ["${suite}/agent.sh"]}, suite_folder=tmp_path))
+    assert result.messages[-1]["content"] == 'echo "exit 0" >"$0"; cat "$0"'
+    assert (tmp_path / "agent.sh").read_text() == 'echo "exit 0" >"$0"; cat "$0"'
+
+
+async def test_a_replay_whose_hidden_folders_hold_what_the_agent_needs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSGRID_HOME", str(tmp_path))
+    result = await run(command_order(agent(LOOP), suite_folder=tmp_path / "suite"))
+    assert result.outcome.name == "infra_error(no_namespace)"
+    assert "must be hidden from a replayed agent" in result.outcome.reason

@@ -172,3 +172,32 @@ async def test_the_cost_a_provider_reports_goes_before_the_price_table() -> None
     response.provider_details = {"cost": 0.0042}
     await request(gate, response)
     assert (gate.settled[0].cost_usd, gate.settled[0].cost_source) == (0.0042, "provider")
+
+
+async def test_a_request_that_is_cancelled_under_way_is_a_turn_with_unknown_usage() -> None:
+    async def never(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        await asyncio.sleep(60)
+        raise AssertionError("it is cancelled before")
+
+    meter = Meter(Limits())
+    model = GatedModel(FunctionModel(never), meter, "live", Notebook(), "openai:gpt-4o", "openai-chat")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(
+            model.request([ModelRequest([UserPromptPart("hi")])], None, ModelRequestParameters()), 0.05
+        )
+    (call,) = meter.model_calls
+    assert (call.turn, call.answered) == (1, "live")
+    assert (call.input_tokens, call.output_tokens, call.cost_usd, call.finish_reason) == (None, None, None, None)
+    assert call.duration_ms > 0
+
+
+async def test_a_request_that_was_not_let_through_yet_is_no_turn() -> None:
+    meter = Meter(Limits())
+    model = GatedModel(
+        FunctionModel(answering(done())), meter, "live", Notebook(waited_s=60), "openai:gpt-4o", "openai-chat"
+    )
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(
+            model.request([ModelRequest([UserPromptPart("hi")])], None, ModelRequestParameters()), 0.05
+        )
+    assert meter.model_calls == []
