@@ -46,7 +46,7 @@ NEEDED: dict[str, Role] = {
     f"{method} {route.path}": max((one.role for one in roles_needed(route)), key=list(Role).index)
     for route in iter_route_contexts(make_app().routes)
     # The gateway speaks protocols of its own, and answers in their forms: tests/integration/gateway.
-    if route.path not in OPEN and not route.path.startswith(GATEWAY)
+    if route.path not in OPEN and not (route.path or "").startswith(GATEWAY)
     for method in route.methods or ()
 }
 

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from api.stack.addresses import Addresses
+from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.gateways import PASSGRID, environment, gateway_process
 from tests.integration.gateway.wires import HttpWire, Who
 
@@ -119,9 +120,9 @@ async def test_a_mount_takes_posts_and_deletes_and_pages_of_other_hosts_are_refu
     assert (await http.client.post(f"{http.url}/mcp", content=b"x" * 9_000_000)).status_code == 413
 
 
-def test_a_client_that_never_ends_its_request_holds_nobody_else(served: Any) -> None:
-    host = urlsplit(served.url)
-    idle = [socket.create_connection((host.hostname, host.port)) for _ in range(200)]
+def test_a_client_that_never_ends_its_request_holds_nobody_else(served: Served) -> None:
+    name, _, port = urlsplit(served.url).netloc.partition(":")
+    idle = [socket.create_connection((name, int(port))) for _ in range(600)]
     for one in idle:
         one.sendall(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{")
     try:

@@ -123,9 +123,10 @@ def _converse(url: str) -> list[Any]:
         messages.append(said)
         if not turn.tool_calls:
             return messages
-        for call in turn.tool_calls:
-            result = _call(url, call.function.name, json.loads(call.function.arguments))  # pyright: ignore[reportAttributeAccessIssue]
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        for call in said["tool_calls"]:
+            asked = call["function"]
+            result = _call(url, asked["name"], json.loads(asked["arguments"]))
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
 
 
 def _call(url: str, name: str, arguments: Any) -> str:

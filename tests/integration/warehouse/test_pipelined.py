@@ -16,7 +16,10 @@ STATEMENTS = {
     b"wrong": b"SELECT 1 / $1::integer",
     b"array": b"SELECT unnest($1::text[])",
 }
-END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'passgrid gateway' AND datname = :db"
+END = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE application_name = 'passgrid gateway' AND datname = :db"
+)
 
 
 def end_backends(engine: sa.Engine) -> None:

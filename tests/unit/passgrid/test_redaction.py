@@ -85,7 +85,8 @@ def test_what_is_no_secret_stays(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaa-", "eyJaaaaaaaa.", "pg_a_", "://a:", "bearer ", "sk-", "xoxb-"]
+    "piece",
+    ["-----BEGIN PRIVATE KEY-----", "eyJaaaaaaaa-", "eyJaaaaaaaa.", "pg_a_", "://a:", "bearer ", "sk-", "xoxb-"],
 )
 def test_long_texts_that_nearly_are_secrets_are_read_in_one_go(piece: str) -> None:
     text = piece * (300_000 // len(piece))
@@ -93,5 +94,6 @@ def test_long_texts_that_nearly_are_secrets_are_read_in_one_go(piece: str) -> No
 
 
 def test_a_private_key_with_headers_is_found() -> None:
-    key = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC\n\nabc+/=\n-----END RSA PRIVATE KEY-----"
+    head = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC"
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{head}\n\nabc+/=\n-----END RSA PRIVATE KEY-----"
     assert Redactor().text(f"a {key} b {key}") == "a [redacted:private-key] b [redacted:private-key]"

@@ -114,8 +114,9 @@ class Forgetful(MemoryState):
         self.journal.clear()
         return told
 
-    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> None:
+    async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> int:
         """Nothing."""
+        return 0
 
 
 def application() -> tuple[WireApp, list[BaseException]]:
