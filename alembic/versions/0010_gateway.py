@@ -51,11 +51,13 @@ COMMENT ON COLUMN gateway_tests.since IS 'the last row of the journal before it 
 COMMENT ON COLUMN gateway_tests.begun IS 'when it had its first answer, as a number that only grows';
 CREATE TABLE gateway_used (
     test BIGINT NOT NULL,
+    since BIGINT NOT NULL,
     entry_id TEXT COLLATE "C" NOT NULL,
     used INTEGER NOT NULL,
-    PRIMARY KEY (test, entry_id)
+    PRIMARY KEY (test, since, entry_id)
 );
 COMMENT ON TABLE gateway_used IS 'What of the fakes is used up, for each test';
+COMMENT ON COLUMN gateway_used.since IS 'the reset of its test it came after';
 COMMENT ON COLUMN gateway_used.used IS 'calls it answered';
 CREATE TABLE gateway_journal (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -149,11 +151,11 @@ CREATE FUNCTION gateway_ask(
 ) LANGUAGE plpgsql AS $$
 DECLARE
     kept TEXT;
-    so_far INTEGER;
+    began BIGINT;
 BEGIN
-    -- First the test, then what is loaded: a reset changes them in this order, and no claim slips in between.
-    SELECT state INTO kept FROM gateway_tests WHERE id = p_test FOR NO KEY UPDATE;
-    PERFORM 1 FROM gateway_spaces WHERE space = p_space AND loads = p_loads AND sessions = p_sessions;
+    -- A claim belongs to the time between two resets: one that a reset overtakes is none of the next one's.
+    SELECT t.state, t.since INTO kept, began FROM gateway_tests t, gateway_spaces s
+    WHERE t.id = p_test AND s.space = p_space AND s.loads = p_loads AND s.sessions = p_sessions;
     IF NOT FOUND THEN
         o_outcome := 'stale';
         RETURN;
@@ -165,10 +167,8 @@ BEGIN
             PERFORM gateway_begin(p_test, p_cap);
         END IF;
         FOR i IN 1 .. cardinality(p_candidates) LOOP
-            SELECT used INTO so_far FROM gateway_used WHERE test = p_test AND entry_id = p_candidates[i];
-            CONTINUE WHEN so_far >= p_times[i];
-            INSERT INTO gateway_used AS u (test, entry_id, used) VALUES (p_test, p_candidates[i], 1)
-            ON CONFLICT (test, entry_id) DO UPDATE SET used = u.used + 1 WHERE u.used < p_times[i]
+            INSERT INTO gateway_used AS u (test, since, entry_id, used) VALUES (p_test, began, p_candidates[i], 1)
+            ON CONFLICT (test, since, entry_id) DO UPDATE SET used = u.used + 1 WHERE u.used < p_times[i]
             RETURNING entry_id INTO o_entry;
             EXIT WHEN o_entry IS NOT NULL;
         END LOOP;
@@ -177,7 +177,7 @@ BEGIN
         ELSE
             o_outcome := p_otherwise;
             SELECT json_object_agg(entry_id, used) INTO o_used FROM gateway_used
-            WHERE test = p_test AND entry_id = ANY (p_tier);
+            WHERE test = p_test AND since = began AND entry_id = ANY (p_tier);
         END IF;
     END IF;
     INSERT INTO gateway_journal (test, context, tool, outcome, entry_id, method, path, headers, body)

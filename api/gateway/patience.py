@@ -7,13 +7,15 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-HEADER_SECONDS = 20.0
-"""Within which the head of a request must have come, from its first byte or from the connection on."""
+from api.gateway.joined_writes import JoinedWrites
+
+REQUEST_SECONDS = 20.0
+"""Within which a whole request must have come, from its first byte or from the connection on."""
 MOST_CONNECTIONS = 2_000
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """Ends connections that say nothing whole, and those beyond the most."""
+    """Ends connections that say nothing whole, and those beyond the most; a reply is one write."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -21,7 +23,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         """A client connects."""
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))  # pyright: ignore[reportArgumentType]
         if len(self.connections) > MOST_CONNECTIONS:
             transport.abort()
             return
@@ -37,14 +39,14 @@ class PatientProtocol(HttpToolsProtocol):
         self._wait()
         super().on_message_begin()
 
-    def on_headers_complete(self) -> None:
-        """Its head is whole; for its body the application waits, and no longer than it wants."""
+    def on_message_complete(self) -> None:
+        """All of it is there."""
         self._stop_waiting()
-        super().on_headers_complete()
+        super().on_message_complete()
 
     def _wait(self) -> None:
         self._stop_waiting()
-        self._deadline = self.loop.call_later(HEADER_SECONDS, self._give_up)
+        self._deadline = self.loop.call_later(REQUEST_SECONDS, self._give_up)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:

@@ -28,7 +28,7 @@ class MessageRedactor:
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Values of the headers that are known to hold no secret; of any other one its name."""
-        return {name: self.redactor.text(value) if _shown(name) else _HIDDEN for name, value in headers.items()}
+        return self.redactor.value({name: value if _shown(name) else _HIDDEN for name, value in headers.items()})
 
 
 def _shown(name: str) -> bool:

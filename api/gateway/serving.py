@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import socket
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -92,13 +93,17 @@ async def gateway(served: Served, database_url: str, conninfo: str) -> AsyncGene
 
 async def serve(served: Served, database_url: str, conninfo: str, listener: socket.socket) -> None:
     """Serve on a listening socket until told to stop."""
+    # What was imported lives as long as the process: it need not be looked at again and again.
+    gc.collect()
+    gc.freeze()
     async with gateway(served, database_url, conninfo) as made:
-        app = WireApp(made.handle, WireLimits(hosts=served.host_names))
+        app = WireApp(made.handle, WireLimits(body_seconds=None, hosts=served.host_names))
         config = uvicorn.Config(
             app,  # pyright: ignore[reportArgumentType] - its own types are narrower than ASGI's
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             date_header=False,
             http=PatientProtocol,
             ws="none",

@@ -27,7 +27,7 @@ _STATEMENTS = {
     b"VALUES ($1, $2, $3, $4::boolean) ON CONFLICT (space, mount, test_id) DO NOTHING RETURNING id) "
     b"SELECT id FROM made UNION ALL SELECT id FROM gateway_tests WHERE space = $1 AND mount = $2 AND test_id = $3",
     b"used": b"SELECT u.entry_id, u.used FROM gateway_used u JOIN gateway_tests t ON t.id = u.test "
-    b"WHERE t.space = $1 AND t.mount = $2 AND t.test_id = $3",
+    b"AND t.since = u.since WHERE t.space = $1 AND t.mount = $2 AND t.test_id = $3",
     b"recorded": b"SELECT j.id, j.body FROM gateway_journal j JOIN gateway_tests t ON t.id = j.test WHERE t.space = $1 "
     b"AND t.mount = $2 AND t.test_id = $3 AND j.answered = 'recorded' AND j.id > $4 ORDER BY j.id",
     b"space": b"SELECT loads, sessions, counters FROM gateway_spaces WHERE space = $1",
@@ -41,6 +41,7 @@ _STATEMENTS = {
     b"UPDATE gateway_spaces SET sessions = sessions + 1 WHERE space = $2",
 }
 _MOST_KEPT = 100_000
+_MOST_HEADERS = 1_000
 """Sessions and tests a process remembers the rows of."""
 
 
@@ -75,6 +76,7 @@ class SharedState:
         """What is loaded, as it came, by its source."""
         self._tests: OrderedDict[tuple[str, str | None], bytes] = OrderedDict()
         self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._headers: OrderedDict[tuple[tuple[str, str], ...], bytes] = OrderedDict()
         self._refreshing = asyncio.Lock()
 
     def close(self) -> None:
@@ -218,8 +220,13 @@ class SharedState:
         return known
 
     def _request(self, request: JournalRequest) -> tuple[bytes, bytes, bytes, bytes]:
-        headers, body = self._redact.headers(request.headers), self._redact.body(request.body)
-        return request.method.encode(), _text(request.path), dump(headers), dump(body)
+        # A client sends the same headers again and again.
+        sent = tuple(request.headers.items())
+        headers = self._headers.get(sent)
+        if headers is None:
+            headers = dump(self._redact.headers(request.headers))
+            _keep(self._headers, sent, headers, _MOST_HEADERS)
+        return request.method.encode(), _text(request.path), headers, dump(self._redact.body(request.body))
 
 
 def loaded_fakes(counters: str, documents: list[list[str | None]]) -> Fakes:
@@ -231,9 +238,9 @@ def loaded_fakes(counters: str, documents: list[list[str | None]]) -> Fakes:
     return fakes
 
 
-def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any, most: int = _MOST_KEPT) -> None:
     kept[key] = value
-    if len(kept) > _MOST_KEPT:
+    if len(kept) > most:
         kept.popitem(last=False)
 
 

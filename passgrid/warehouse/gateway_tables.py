@@ -62,6 +62,7 @@ gateway_used = sa.Table(
     "gateway_used",
     metadata,
     sa.Column("test", sa.BigInteger, primary_key=True),
+    sa.Column("since", sa.BigInteger, primary_key=True, comment="the reset of its test it came after"),
     _exact("entry_id", primary_key=True),
     sa.Column("used", sa.Integer, nullable=False, comment="calls it answered"),
     comment="What of the fakes is used up, for each test",

@@ -23,8 +23,8 @@ class WireLimits:
     body_bytes: int = 8_000_000
     reply_bytes: int = 64_000_000
     """Of one reply; a larger one becomes an error."""
-    body_seconds: float = 20.0
-    """Within which a whole request must have come."""
+    body_seconds: float | None = 20.0
+    """Within which a whole request must have come; None: whoever carries it sees to that."""
     at_once: int = 512
     """Requests being answered; more are told to come again."""
     sending_at_once: int = 1_000
@@ -114,18 +114,22 @@ class WireApp:
 
     async def _long_body(self, message: Mapping[str, Any], receive: _Receive) -> bytes:
         chunks = bytearray(message.get("body", b""))
-        deadline = asyncio.get_running_loop().time() + self._limits.body_seconds
+        seconds = self._limits.body_seconds
+        deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
         while message.get("more_body"):
-            left = deadline - asyncio.get_running_loop().time()
+            left = None if deadline is None else deadline - asyncio.get_running_loop().time()
             message = await self._received(receive, left)
             chunks += message.get("body", b"")
             self._checked(chunks)
         return bytes(chunks)
 
-    async def _received(self, receive: _Receive, seconds: float) -> Mapping[str, Any]:
+    async def _received(self, receive: _Receive, seconds: float | None) -> Mapping[str, Any]:
         try:
-            async with asyncio.timeout(seconds):
+            if seconds is None:
                 message = await receive()
+            else:
+                async with asyncio.timeout(seconds):
+                    message = await receive()
         except TimeoutError:
             raise _Refused(408, "the request did not come to its end") from None
         if message["type"] == "http.disconnect":

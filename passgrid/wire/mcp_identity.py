@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
-from passgrid.wire.http import HttpRequest
+from passgrid.wire.http import Header, HttpRequest
 from passgrid.wire.mcp_service import Identity
 
 TEST_ID = (b"x-test-id", "testId")
@@ -28,11 +29,17 @@ class BadIdentity(Exception):
 
 def request_identity(request: HttpRequest) -> Identity:
     """Whom the request names itself; nothing for what it does not say. Raises `BadIdentity`."""
-    query = query_pairs(request.query)
+    return _identity(request.headers, request.query)
+
+
+@lru_cache(maxsize=4_096)
+def _identity(headers: tuple[Header, ...], query: bytes) -> Identity:
+    """A client sends the same headers again and again."""
+    pairs = query_pairs(query)
     return Identity(
-        test_id=_named(request, query, *TEST_ID),
-        context=_named(request, query, *CONTEXT),
-        undeclared=_undeclared(request, query),
+        test_id=_named(headers, pairs, *TEST_ID),
+        context=_named(headers, pairs, *CONTEXT),
+        undeclared=_undeclared(headers, pairs),
     )
 
 
@@ -74,8 +81,8 @@ def _from_query(text: str) -> str:
     return percent_decoded(text.replace("+", " "))
 
 
-def _header(request: HttpRequest, name: bytes) -> str | None:
-    values = [value for key, value in request.headers if key == name]
+def _header(headers: Sequence[Header], name: bytes) -> str | None:
+    values = [value for key, value in headers if key == name]
     if len(values) > 1:
         raise BadIdentity(f"The header {name.decode()} was sent twice", "MCP_DUPLICATE_IDENTITY")
     return values[0].decode("latin-1") if values else None
@@ -92,17 +99,17 @@ def _one(query: Sequence[tuple[str, str]], name: str) -> str | None:
     return values[0] or None if values else None
 
 
-def _named(request: HttpRequest, query: Sequence[tuple[str, str]], header: bytes, name: str) -> str | None:
+def _named(headers: Sequence[Header], query: Sequence[tuple[str, str]], header: bytes, name: str) -> str | None:
     """A name in the header, else in the query; both are looked at, so that none is said twice."""
-    sent, asked = _decoded(_header(request, header)), _one(query, name)
+    sent, asked = _decoded(_header(headers, header)), _one(query, name)
     found = sent or asked
     if found is not None and (len(found) > LONGEST or "\0" in found):
         raise BadIdentity(f"{name} may have {LONGEST} characters, none of them NUL", "MCP_INVALID_IDENTITY")
     return found
 
 
-def _undeclared(request: HttpRequest, query: Sequence[tuple[str, str]]) -> str | None:
-    header, asked = _policy(_header(request, UNDECLARED[0])), _policy(_one(query, UNDECLARED[1]))
+def _undeclared(headers: Sequence[Header], query: Sequence[tuple[str, str]]) -> str | None:
+    header, asked = _policy(_header(headers, UNDECLARED[0])), _policy(_one(query, UNDECLARED[1]))
     return header or asked
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from passgrid.json_values import is_array, is_object
@@ -131,8 +132,13 @@ def _status(answer: Mapping[str, Any]) -> int:
 
 
 def _caller(request: HttpRequest, identity: Identity, session: str | None, version: str) -> Caller:
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers}
-    return Caller(identity, session, version, request.method, request.path, headers)
+    return Caller(identity, session, version, request.method, request.path, _named(request.headers))
+
+
+@lru_cache(maxsize=4_096)
+def _named(headers: tuple[Header, ...]) -> Mapping[str, str]:
+    """By name, for the journal; a client sends the same ones again and again."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
 
 
 def _may_come_early(message: Any) -> bool:
