@@ -4,7 +4,9 @@ python benchmarks/gateway.py --json
 
 The peer is npm @copilotkit/aimock 1.43.0 with a static tool; ours answers the same tool from a fake, claims each call
 in Postgres and writes it into the journal before it answers. Both serve at the same time and are asked in turns by the
-same client, with 1 and 16 connections; medians over rounds. The peer is installed on demand, outside of the project.
+same client, with 1 and 16 connections; medians over rounds. Two clients: httpx, which Python's MCP clients are made of
+and which decides, and bare sockets, for who wants to know what the gateway itself costs. The peer is installed on
+demand, outside of the project.
 """
 
 from __future__ import annotations
@@ -17,15 +19,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import uvloop
 
 from benchmarks.gateway_asking import ask_for
+from benchmarks.gateway_http_asking import ask_with_httpx
 from benchmarks.gateway_process import own_gateway
 from benchmarks.gateway_stages import stages
 
@@ -60,6 +65,13 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "passgrid-benchmarks" / "aimock"
 
 
+CLIENTS: Mapping[str, Callable[[str, str, int, float], Coroutine[Any, Any, tuple[int, float]]]] = {
+    "httpx": ask_with_httpx,
+    "bare": ask_for,
+}
+"""What Python's MCP clients are made of, and sockets that cost next to nothing: memory against Postgres, undiluted."""
+
+
 def measure(rounds: int, seconds: float, folder: Path) -> dict[str, object]:
     """Rates of both, their ratios, and where a call's time goes."""
     with tempfile.TemporaryDirectory(prefix="passgrid bench ") as place, contextlib.ExitStack() as stack:
@@ -67,31 +79,42 @@ def measure(rounds: int, seconds: float, folder: Path) -> dict[str, object]:
         fakes = Path(place) / "fakes.json"
         fakes.write_text(json.dumps(FAKES))
         ours = stack.enter_context(own_gateway(str(fakes)))
-        rates: dict[int, dict[str, list[float]]] = {count: {"ours": [], "peer": []} for count in CONNECTIONS}
+        rates = {(client, count): Rates() for client in CLIENTS for count in CONNECTIONS}
         answered = 0
         for number in range(rounds):
-            for count in CONNECTIONS:
-                turns = (("ours", ours), ("peer", peer))
-                for name, url in turns if number % 2 else reversed(turns):
-                    calls, took = uvloop.run(ask_for(url, TOOL, count, seconds))
-                    rates[count][name].append(calls / took)
+            for (client, count), found in rates.items():
+                for name, url in (("ours", ours), ("peer", peer))[:: 1 if number % 2 else -1]:
+                    calls, took = uvloop.run(CLIENTS[client](url, TOOL, count, seconds))
+                    getattr(found, name).append(calls / took)
                     answered += calls if name == "ours" else 0
         kept = journalled(ours)
         where = uvloop.run(stages(ours, TOOL, seconds))
-    ratios = {count: median(mine / theirs for mine, theirs in zip(one["ours"], one["peer"], strict=True))
-              for count, one in rates.items()}  # fmt: skip
     return {
-        "ok": all(ratio >= AT_LEAST for ratio in ratios.values()) and kept >= answered,
-        "ratio": {str(count): round(ratio, 3) for count, ratio in ratios.items()},
+        "ok": all(rates["httpx", count].ratio >= AT_LEAST for count in CONNECTIONS) and kept >= answered,
         "at_least": AT_LEAST,
-        "calls_per_s": {
-            str(count): {name: round(median(found)) for name, found in one.items()} for count, one in rates.items()
-        },
+        **{client: {str(count): rates[client, count].to_json() for count in CONNECTIONS} for client in CLIENTS},
         "answered": answered,
         "in_journal": kept,
         "us_per_call": where,
         "rounds": rounds,
     }
+
+
+@dataclass
+class Rates:
+    """Calls a second of both, round by round."""
+
+    ours: list[float] = field(default_factory=list[float])
+    peer: list[float] = field(default_factory=list[float])
+
+    @property
+    def ratio(self) -> float:
+        """The median over rounds."""
+        return median(mine / theirs for mine, theirs in zip(self.ours, self.peer, strict=True))
+
+    def to_json(self) -> dict[str, float]:
+        """Medians."""
+        return {"ratio": round(self.ratio, 3), "ours": round(median(self.ours)), "peer": round(median(self.peer))}
 
 
 def journalled(url: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
@@ -13,3 +13,16 @@ def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
 def is_array(value: Any) -> TypeGuard[list[Any]]:
     """A JSON array; tuples count too, as they are written as arrays."""
     return isinstance(value, list | tuple)
+
+
+def json_type(value: Any) -> Literal["null", "boolean", "number", "string", "array", "object"]:
+    """What JSON calls this kind of value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if is_array(value) else "object"

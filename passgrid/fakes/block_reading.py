@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from passgrid.fakes.blocks import DEFAULT_MOUNT, Block, FakedTool, Policy, Scope
 from passgrid.fakes.call_reading import LONGEST_NAME, read_call, usable_name
 from passgrid.fakes.load_errors import Complaints, Rule
 from passgrid.fakes.offers import read_prompts, read_resources
-from passgrid.json_values import is_array, is_object
+from passgrid.json_values import is_array, is_object, json_type
 
 _BLOCK_KEYS = ("scope", "mount", "undeclaredTools", "tools", "resources", "prompts")
 _TOOL_KEYS = ("name", "description", "inputSchema", "calls")
@@ -165,16 +165,3 @@ class BlockReader:
                 self._complaints.warnings.append(
                     f"{self._id}:{tool}#{index}: an anyArgs call before it answers first, until it is used up"
                 )
-
-
-def json_type(value: Any) -> Literal["null", "boolean", "number", "string", "array", "object"]:
-    """What JSON calls this kind of value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if is_array(value) else "object"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from passgrid.fakes.block_reading import BlockReader, json_type
+from passgrid.fakes.block_reading import BlockReader
 from passgrid.fakes.blocks import DEFAULT_MOUNT, Block
 from passgrid.fakes.load_errors import Complaints, Rule, UnusableFakes
 from passgrid.fakes.mount_fakes import MountFakes
-from passgrid.json_values import is_array, is_object
+from passgrid.json_values import is_array, is_object, json_type
 
 DEEPEST = 64
 """Levels a document of fakes may be nested."""

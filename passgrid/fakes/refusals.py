@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from passgrid.fakes.blocks import Entry
+from passgrid.json_values import json_type
 from passgrid.wire.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from passgrid.wire.json_text import dump
 from passgrid.wire.mcp_service import Identity
@@ -78,7 +79,7 @@ def check_name(params: Mapping[str, Any]) -> str:
     if name is None or name == "":
         raise RpcError(INVALID_PARAMS, "Missing tool name")
     if not isinstance(name, str):
-        raise RpcError(INVALID_PARAMS, f"Invalid tool name: expected a string, got {_type(name)}")
+        raise RpcError(INVALID_PARAMS, f"Invalid tool name: expected a string, got {json_type(name)}")
     return name
 
 
@@ -101,9 +102,3 @@ def _bounded(value: Any) -> Any:
     """The value, or the beginning of its JSON where it is huge: a refusal is no way to fill a connection's buffer."""
     text = dump(value)
     return value if len(text) <= LONGEST_EXTRA else text[:LONGEST_EXTRA].decode(errors="ignore") + "…"
-
-
-def _type(value: Any) -> str:
-    from passgrid.fakes.block_reading import json_type
-
-    return json_type(value)
