@@ -41,7 +41,11 @@ class ToolCalls:
         """What tools/list says of one server, or of all."""
         await self._way.get_tools(self._context([], None))
         tools = [tool for tool in self._way.offered.values() if server is None or tool.server == server]
-        return [{key: value for key, value in tool.listed().items() if key != "server"} for tool in tools]
+        # The protocol knows no null: what a server does not say is left out.
+        return [
+            {key: value for key, value in tool.listed().items() if key != "server" and value is not None}
+            for tool in tools
+        ]
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The result of tools/call. Raises what breaks in the infrastructure."""

@@ -76,6 +76,31 @@ def test_an_agent_in_typescript_is_replayed_and_faked(installation: Installation
         assert arm["answers"]["recorded"] == 12
 
 
+def test_agents_in_any_language_meet_the_same_fakes(installation: Installation, suite: Path, typescript: str) -> None:
+    tools = [
+        {"name": "count", "calls": [{"args": {"article": "M8 nut"}, "result": "40"}]},
+        {
+            "name": "order",
+            "calls": [{"args": {"article": "M8 nut", "pieces": 60}, "result": {"ordered": 60, "there": 100}}],
+        },
+    ]
+    document = {
+        "task": "Order so many M8 nuts that there are 100.",
+        "mcpServers": {"shelf": {"faked": True}},
+        "fakes": [{"mcpFakes": {"scope": {"context": "faked"}, "undeclaredTools": "deny", "tools": tools}}],
+    }
+    (suite / "faked.yaml").write_text(yaml.safe_dump(document))
+    agents = ("--agent", "built-in", "--agent", "shell", "--agent", typescript)
+    options = ("--model", "scripted:clerk", "--mode", "sandbox", "-k", "4", "--scenario", "faked", *agents)
+    found = arms(installation, submitted(installation, suite, *options))
+    (suite / "faked.yaml").unlink()
+    assert {name: (arm["passed"], arm["answers"]["faked"]) for name, arm in found.items()} == {
+        "built-in": (4, 8),
+        "shell": (4, 8),
+        typescript: (4, 8),
+    }
+
+
 def write_agent(suite: Path, name: str, script: str) -> None:
     """One more agent of a suite: a shell script."""
     document = yaml.safe_load((suite / "suite.yaml").read_text())
