@@ -4,9 +4,9 @@ python benchmarks/gateway.py --json
 
 The peer is npm @copilotkit/aimock 1.43.0 with a static tool; ours answers the same tool from a fake, claims each call
 in Postgres and writes it into the journal before it answers. Both serve at the same time and are asked in turns by the
-same client, with 1 and 16 connections; medians over rounds. Two clients: httpx, which Python's MCP clients are made of
-and which decides, and bare sockets, for who wants to know what the gateway itself costs. The peer is installed on
-demand, outside of the project.
+same client, with 1 and 16 connections; medians over rounds. Two clients, and both count: httpx, which Python's MCP
+clients are made of, and bare sockets, which cost next to nothing. The peer is installed on demand, outside of the
+project.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def measure(rounds: int, seconds: float, folder: Path) -> dict[str, object]:
         kept = journalled(ours)
         where = uvloop.run(stages(ours, TOOL, seconds))
     return {
-        "ok": all(rates["httpx", count].ratio >= AT_LEAST for count in CONNECTIONS) and kept >= answered,
+        "ok": all(found.ratio >= AT_LEAST for found in rates.values()) and kept >= answered,
         "at_least": AT_LEAST,
         **{client: {str(count): rates[client, count].to_json() for count in CONNECTIONS} for client in CLIENTS},
         "answered": answered,

@@ -15,7 +15,7 @@ from psycopg import pq
 
 SETTINGS = (
     # A gateway may die at any moment and loses nothing: what Postgres has confirmed is in its memory or on its disk.
-    # Only the death of Postgres' own machine can take the last instant with it.
+    # A crash of Postgres itself, or of its machine, can take the last instant with it.
     b"SET synchronous_commit = off",
     b"SET plan_cache_mode = force_generic_plan",
     b"SET application_name = 'passgrid gateway'",
