@@ -124,6 +124,9 @@ COMMENT ON COLUMN gateway_model_calls.answer IS 'JSON: the turn, without secrets
 COMMENT ON COLUMN gateway_model_calls.error IS 'why there was none';
 COMMENT ON COLUMN gateway_model_calls.cost_usd IS 'null: unknown';
 CREATE SEQUENCE gateway_order;
+"""
+
+FUNCTIONS = """
 CREATE FUNCTION gateway_begin(p_test BIGINT, p_cap INTEGER) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
     t RECORD;
@@ -197,6 +200,7 @@ DROP TABLE gateway_model_calls, gateway_sessions, gateway_journal, gateway_used,
 def upgrade() -> None:
     """Make tables and functions."""
     op.get_bind().exec_driver_sql(UPGRADE)
+    op.get_bind().exec_driver_sql(FUNCTIONS)
 
 
 def downgrade() -> None:

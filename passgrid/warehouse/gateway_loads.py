@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from passgrid.fakes.loading import CONTROL_API, Fakes, Loaded, load
+from passgrid.warehouse.gateway_call_back import call_everything_back, call_tests_back
 from passgrid.warehouse.gateway_state import loaded_fakes
 
 
@@ -87,6 +88,7 @@ def unload(connection: sa.Connection, space: str) -> None:
 
 def end_test(connection: sa.Connection, space: str, test_id: str) -> None:
     """Forget what a test used up; its journal stays. Commits."""
+    call_tests_back(connection, space, test_id)
     of_test = {"space": space, "test": test_id}
     for statement in (
         "UPDATE gateway_tests SET state = 'none', begun = NULL, "
@@ -130,6 +132,11 @@ def journal(
 
     `test_id` empty: those without one.
     """
+    if test_id is None:
+        call_everything_back(connection, space)
+    else:
+        call_tests_back(connection, space, test_id)
+    connection.rollback()  # what was answered until now is written; the others may go on
     query = sa.text(
         "SELECT j.id, j.at, t.mount, t.test_id, j.context, j.tool, j.outcome, j.entry_id, j.answered, j.failed, "
         "j.result, "
@@ -183,6 +190,7 @@ def fakes_of(connection: sa.Connection, space: str) -> Fakes:
 
 def _locked_fakes(connection: sa.Connection, space: str) -> Fakes:
     """What is loaded, with the space locked until the transaction ends: loads come one after the other."""
+    call_everything_back(connection, space)
     lock = sa.text("SELECT 1 FROM gateway_spaces WHERE space = :space FOR UPDATE")
     connection.execute(lock, {"space": space})
     return fakes_of(connection, space)

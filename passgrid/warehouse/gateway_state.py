@@ -11,7 +11,10 @@ from typing import Any, Protocol
 from passgrid.fakes.loading import Fakes, load
 from passgrid.fakes.mount_fakes import MountFakes
 from passgrid.fakes.state import DEFAULT_CAP, Ask, FakeOutcome, JournalRequest, Stale, Told
-from passgrid.warehouse.pipelined import Pipelined, text_array
+from passgrid.warehouse.gateway_call_back import STATEMENTS as CALL_BACK
+from passgrid.warehouse.gateway_call_back import CallBack, space_lock
+from passgrid.warehouse.gateway_leases import Leases
+from passgrid.warehouse.pipelined import Pipelined, Rows, text_array
 from passgrid.wire.json_text import dump
 from passgrid.wire.mcp_service import Identity
 from passgrid.wire.mcp_sessions import Session, SessionEnded, new_session_id
@@ -37,8 +40,8 @@ _STATEMENTS = {
     b"find": b"SELECT version, test_id, context, undeclared, initialized FROM gateway_sessions "
     b"WHERE session_id = $1 AND space = $2 AND mount = $3",
     b"initialized": b"UPDATE gateway_sessions SET initialized = true WHERE session_id = $1",
-    b"end": b"WITH gone AS (DELETE FROM gateway_sessions WHERE session_id = $1) "
-    b"UPDATE gateway_spaces SET sessions = sessions + 1 WHERE space = $2",
+    b"end": b"SELECT gateway_end($1, $2, $3)",
+    **CALL_BACK,
 }
 _MOST_KEPT = 100_000
 _MOST_HEADERS = 1_000
@@ -66,6 +69,8 @@ class SharedState:
 
     def __init__(self, conninfo: str, space: str, redact: Redacts, cap: int = DEFAULT_CAP) -> None:
         self._line = Pipelined(conninfo, _STATEMENTS)
+        self._leases = Leases(conninfo, space, lambda: (self._loads, self._epoch))
+        self._name = space
         self._space = space.encode()
         self._redact = redact
         self._cap = str(cap).encode()
@@ -80,8 +85,9 @@ class SharedState:
         self._refreshing = asyncio.Lock()
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connections."""
         self._line.close()
+        self._leases.close()
 
     async def mount_fakes(self, mount: str) -> MountFakes:
         """What is loaded on a mount, as far as this process knows; `ask` and `note` find out whether that is all."""
@@ -106,29 +112,50 @@ class SharedState:
         """See `FakeState`."""
         who = ask.identity
         test = await self._test(ask.mount, who.test_id)
-        rows = await self._line.ask(
-            _ASK,
-            [
-                self._space,
-                str(ask.version).encode(),
-                str(self._epoch).encode(),
-                test,
-                self._cap,
-                None if who.context is None else _text(who.context),
-                _text(ask.tool or ""),
-                text_array([one.entry_id for one in ask.candidates]),
-                ("{" + ",".join(str(one.times) for one in ask.candidates) + "}").encode(),
-                text_array(ask.tier),
-                None if ask.otherwise is None else ask.otherwise.encode(),
-                *self._request(ask.request),
-            ],
-        )
-        outcome, entry, used, row = rows[0]
-        if outcome == "stale":
-            await self._stale(ask.mount, ask.session)
-            raise Stale
-        counts: Mapping[str, int] = json.loads(used) if used else {}
-        return Told(FakeOutcome(outcome) if outcome else None, entry, counts, int(row or 0))
+        named = [None if who.context is None else _text(who.context), _text(ask.tool or "")]
+        request = [*named, *self._request(ask.request)]
+        calling = CallBack(self._line, self._name)
+        while True:
+            await self._leases.settled(test)
+            entry = await self._leases.answer(test, ask.version, ask.candidates, request)
+            if entry is not None:
+                return Told(FakeOutcome.ANSWERED, entry)
+            await self._leases.give_back(test)
+            outcome, entry, used, row = (await self._asked(test, ask, request))[0]
+            if outcome == "stale":
+                await self._stale(ask.mount, ask.session)
+                raise Stale
+            if outcome != "leased":
+                counts: Mapping[str, int] = json.loads(used) if used else {}
+                return Told(FakeOutcome(outcome) if outcome else None, entry, counts, int(row or 0))
+            holder = row or ""
+            await self._leases.give_back(holder.encode())
+            await calling.wait(holder)
+
+    async def _asked(self, test: bytes, ask: Ask, request: list[bytes | None]) -> Rows:
+        await self._leases.before_asking(test)
+        answered = False
+        try:
+            rows = await self._line.ask(
+                _ASK,
+                [
+                    self._space,
+                    str(ask.version).encode(),
+                    str(self._epoch).encode(),
+                    test,
+                    self._cap,
+                    *request[:2],
+                    text_array([one.entry_id for one in ask.candidates]),
+                    ("{" + ",".join(str(one.times) for one in ask.candidates) + "}").encode(),
+                    text_array(ask.tier),
+                    None if ask.otherwise is None else ask.otherwise.encode(),
+                    *request[2:],
+                ],
+            )
+            answered = rows[0][0] == FakeOutcome.ANSWERED
+            return rows
+        finally:
+            self._leases.after_asking(test, answered=answered)
 
     async def note(self, mount: str, identity: Identity, request: JournalRequest, session: str | None) -> int:
         """See `FakeState`."""
@@ -185,7 +212,11 @@ class SharedState:
     async def end(self, session: Session) -> None:
         """See `Sessions`."""
         self._sessions.pop(session.session_id, None)
-        await self._line.ask(b"end", [session.session_id.encode(), self._space])
+        calling = CallBack(self._line, self._name)
+        ended = [self._space, str(space_lock(self._name)).encode(), session.session_id.encode()]
+        await self._leases.give_all_back()
+        while (await self._line.ask(b"end", ended))[0][0] != "t":
+            await calling.wait()
 
     async def _look_up(self, mount: str, session_id: str) -> Session | None:
         if not session_id.isascii() or "\0" in session_id:

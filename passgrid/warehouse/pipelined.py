@@ -2,14 +2,15 @@
 
 The library's own asynchronous connection takes one statement at a time and about 250 µs of processor time for each; a
 gateway asks for every call of a tool. Here a statement goes out at once, and its answer comes in its turn. Each is a
-transaction of its own.
+transaction of its own, unless they are sent together.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from psycopg import pq
 
@@ -21,25 +22,45 @@ SETTINGS = (
     b"SET application_name = 'passgrid gateway'",
 )
 
+Rows: TypeAlias = list[list[str | None]]
+Params: TypeAlias = Sequence[bytes | None]
+Statement: TypeAlias = tuple[bytes, Params]
+"""The name of a prepared statement, and what it is asked with."""
+
 
 class AskedInVainOfPostgres(Exception):
     """The statement failed, or the connection broke before its answer came."""
 
 
+Answered: TypeAlias = Callable[[Rows | AskedInVainOfPostgres], None]
+
+
 class Pipelined:
     """A connection with prepared statements. Used from one event loop; it connects again after it broke."""
 
-    def __init__(self, conninfo: str, statements: dict[bytes, bytes]) -> None:
+    def __init__(
+        self,
+        conninfo: str,
+        statements: dict[bytes, bytes],
+        *,
+        channel: str | None = None,
+        notified: Callable[[str], None] | None = None,
+        broken: Callable[[], None] | None = None,
+    ) -> None:
+        """`notified` is told what comes over the `channel`; `broken`, that the connection is lost."""
         self._conninfo = conninfo
         self._statements = statements
-        self._line: _Line | None = None
+        self._channel = channel
+        self._notified = notified
+        self._broken = broken
+        self._line: Line | None = None
         self._connecting = asyncio.Lock()
 
-    async def ask(self, statement: bytes, params: Sequence[bytes | None]) -> list[list[str | None]]:
+    async def ask(self, statement: bytes, params: Params) -> Rows:
         """The rows a prepared statement gives, as texts. Raises `AskedInVainOfPostgres`."""
         line = self._line
         if line is None or line.broken:
-            line = await self._connected()
+            line = await self.connected()
         return await line.ask(statement, params)
 
     def close(self) -> None:
@@ -47,39 +68,86 @@ class Pipelined:
         if self._line is not None:
             self._line.break_off("closed")
 
-    async def _connected(self) -> _Line:
+    async def connected(self) -> Line:
+        """The connection, made where there is none. Raises `AskedInVainOfPostgres`."""
         async with self._connecting:
             if self._line is None or self._line.broken:
-                self._line = _Line(await asyncio.to_thread(_connect, self._conninfo, self._statements))
+                connection = await asyncio.to_thread(connect, self._conninfo, self._statements, self._channel)
+                self._line = Line(connection, self._notified, self._broken)
             return self._line
 
 
-class _Line:
+class Line:
     """One connection from its beginning to its end; another one takes its place when it broke."""
 
-    def __init__(self, connection: pq.abc.PGconn) -> None:
+    def __init__(
+        self,
+        connection: pq.abc.PGconn,
+        notified: Callable[[str], None] | None = None,
+        on_break: Callable[[], None] | None = None,
+    ) -> None:
         self._connection = connection
+        self._notified = notified
+        self._on_break = on_break
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[asyncio.Future[list[list[str | None]]]] = deque()
+        self._waiting: deque[Answered | None] = deque()
+        self._under_way = 0
+        """Transactions whose end has not been read: what comes over the channel stands behind it."""
+        self._failure = ""
         self._writing = False
+        self._written: deque[asyncio.Future[None]] = deque()
         self.broken = False
         connection.nonblocking = 1
         connection.enter_pipeline_mode()
         # libpq forgets the number when the connection is lost, and the event loop has to be told it then.
         self._number = connection.socket
-        self._loop.add_reader(self._number, self._read)
+        self._loop.add_reader(self._number, self.look)
 
-    async def ask(self, statement: bytes, params: Sequence[bytes | None]) -> list[list[str | None]]:
-        answer: asyncio.Future[list[list[str | None]]] = self._loop.create_future()
-        self._waiting.append(answer)
+    async def ask(self, statement: bytes, params: Params) -> Rows:
+        """The rows of one statement. Raises `AskedInVainOfPostgres`."""
+        answer: asyncio.Future[Rows] = self._loop.create_future()
+        self.send([(statement, params)], lambda rows: _settle(answer, rows))
+        return await answer
+
+    def send(self, statements: Sequence[Statement], answered: Answered) -> asyncio.Future[None] | None:
+        """Send statements that are one transaction; `answered` gets the rows of the last, or why there are none.
+
+        Returns what is done when the kernel has taken the whole of it; None where it has already.
+        """
+        self._waiting.extend([None] * (len(statements) - 1))
+        self._waiting.append(answered)
+        self._under_way += 1
         try:
-            self._connection.send_query_prepared(statement, params)
+            for statement, params in statements:
+                self._connection.send_query_prepared(statement, params)
             self._connection.pipeline_sync()
             if self._connection.flush():
-                self._write_when_possible()
+                return self._write_when_possible()
         except Exception as error:  # noqa: BLE001 - whatever it is, the connection is of no use
             self.break_off(str(error))
-        return await answer
+        return None
+
+    def look(self) -> None:
+        """Take whatever has come, without waiting for more."""
+        try:
+            self._connection.consume_input()
+            nothing = 0
+            # Between two statements there is one None; two say that there is nothing more to come.
+            while self._under_way and nothing < 2 and not self._connection.is_busy():
+                result = self._connection.get_result()
+                nothing = nothing + 1 if result is None else 0
+                if result is None:
+                    continue
+                if result.status == pq.ExecStatus.PIPELINE_SYNC:
+                    self._under_way -= 1
+                else:
+                    self._answer(result)
+            while self._notified is not None and (told := self._connection.notifies()) is not None:
+                self._notified(told.extra.decode())
+            if self._connection.status != pq.ConnStatus.OK:
+                self.break_off("the server closed it")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the connection is of no use
+            self.break_off(str(error))
 
     def break_off(self, why: str) -> None:
         """Whoever waits is told, first of all; then nothing of it is left."""
@@ -88,17 +156,23 @@ class _Line:
         self.broken = True
         waiting, self._waiting = self._waiting, deque()
         for one in waiting:
-            if not one.done():
-                one.set_exception(AskedInVainOfPostgres(f"the connection broke: {why.strip()}"))
+            if one is not None:
+                one(AskedInVainOfPostgres(f"the connection broke: {why.strip()}"))
         self._loop.remove_reader(self._number)
         if self._writing:
             self._loop.remove_writer(self._number)
         self._connection.finish()
+        self._all_written()
+        if self._on_break is not None:
+            self._on_break()
 
-    def _write_when_possible(self) -> None:
+    def _write_when_possible(self) -> asyncio.Future[None]:
         if not self._writing:
             self._writing = True
             self._loop.add_writer(self._number, self._write)
+        written: asyncio.Future[None] = self._loop.create_future()
+        self._written.append(written)
+        return written
 
     def _write(self) -> None:
         try:
@@ -109,38 +183,35 @@ class _Line:
         if not left:
             self._writing = False
             self._loop.remove_writer(self._number)
+            self._all_written()
 
-    def _read(self) -> None:
-        try:
-            self._connection.consume_input()
-            nothing = 0
-            # Between two statements there is one None; two say that there is nothing more to come.
-            while self._waiting and nothing < 2 and not self._connection.is_busy():
-                result = self._connection.get_result()
-                nothing = nothing + 1 if result is None else 0
-                if result is not None and result.status != pq.ExecStatus.PIPELINE_SYNC:
-                    self._answer(result)
-            if self._connection.status != pq.ConnStatus.OK:
-                self.break_off("the server closed it")
-        except Exception as error:  # noqa: BLE001 - whatever it is, the connection is of no use
-            self.break_off(str(error))
+    def _all_written(self) -> None:
+        while self._written:
+            written = self._written.popleft()
+            if not written.done():
+                written.set_result(None)
 
     def _answer(self, result: pq.abc.PGresult) -> None:
         waiting = self._waiting.popleft()
-        if waiting.done():
-            return  # who asked is gone
-        if result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
-            waiting.set_result(_rows(result))
-        else:
-            waiting.set_exception(AskedInVainOfPostgres(result.get_error_message()))
+        fine = result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
+        if not fine and not self._failure:
+            # What comes after it in the same transaction is only said to be aborted.
+            self._failure = result.get_error_message() or "the statement failed"
+        if waiting is None:
+            return
+        failure, self._failure = self._failure, ""
+        waiting(AskedInVainOfPostgres(failure) if failure else _rows(result))
 
 
-def _connect(conninfo: str, statements: dict[bytes, bytes]) -> pq.abc.PGconn:
+def connect(conninfo: str, statements: dict[bytes, bytes], channel: str | None = None) -> pq.abc.PGconn:
+    """A connection that knows the statements and listens on the channel. Raises `AskedInVainOfPostgres`."""
     connection = pq.PGconn.connect(conninfo.encode())
     if connection.status != pq.ConnStatus.OK:
         raise AskedInVainOfPostgres(connection.get_error_message())
     for setting in SETTINGS:
         connection.exec_(setting)
+    if channel is not None:
+        connection.exec_(f'LISTEN "{channel}"'.encode())
     for name, sql in statements.items():
         result = connection.prepare(name, sql)
         if result.status != pq.ExecStatus.COMMAND_OK:
@@ -148,7 +219,16 @@ def _connect(conninfo: str, statements: dict[bytes, bytes]) -> pq.abc.PGconn:
     return connection
 
 
-def _rows(result: pq.abc.PGresult) -> list[list[str | None]]:
+def _settle(answer: asyncio.Future[Rows], rows: Rows | AskedInVainOfPostgres) -> None:
+    if answer.done():
+        return  # who asked is gone
+    if isinstance(rows, AskedInVainOfPostgres):
+        answer.set_exception(rows)
+    else:
+        answer.set_result(rows)
+
+
+def _rows(result: pq.abc.PGresult) -> Rows:
     return [
         [
             None if (value := result.get_value(row, column)) is None else value.decode()

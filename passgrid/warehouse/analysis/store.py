@@ -37,6 +37,7 @@ class RunRow:
     finished_at: Any
     models: tuple[str, ...]
     suites: tuple[str, ...]
+    agents: tuple[str, ...]
     imported_from: str | None = None
     """The format it was imported from; None: measured here."""
 
@@ -122,7 +123,8 @@ SELECT r.run_id, r.label, r.mode, r.state, r.k, r.wanted,
     count(*) FILTER (WHERE a.state = 'done') AS done, count(*) FILTER (WHERE a.valid) AS valid,
     count(*) FILTER (WHERE a.passed) AS passed, r.created_at, r.finished_at, r.imported_from,
     coalesce(list_sort(list(DISTINCT a.model) FILTER (WHERE a.model IS NOT NULL)), []) AS models,
-    coalesce(list_sort(list(DISTINCT a.suite) FILTER (WHERE a.suite IS NOT NULL)), []) AS suites
+    coalesce(list_sort(list(DISTINCT a.suite) FILTER (WHERE a.suite IS NOT NULL)), []) AS suites,
+    coalesce(list_sort(list(DISTINCT a.agent) FILTER (WHERE a.agent IS NOT NULL)), []) AS agents
 FROM runs r LEFT JOIN attempts a USING (run_id) GROUP BY ALL ORDER BY r.created_at DESC
 """
 
@@ -158,7 +160,7 @@ class AnalysisStore:
         """Every run, the newest first."""
         rows = self._rows(_RUNS)
         for row in rows:
-            row |= {"models": tuple(row["models"]), "suites": tuple(row["suites"])}
+            row |= {name: tuple(row[name]) for name in ("models", "suites", "agents")}
         return [RunRow(**row) for row in rows]
 
     def facts(self, run_ids: Sequence[str]) -> list[AttemptFact]:

@@ -1,0 +1,107 @@
+"""Get back what gateway processes hold leases of, before somebody else reads or changes it.
+
+Who holds a lease is told over a channel and gives it back within a moment. Whoever does not, because it is stopped or
+cut off, loses its connection to Postgres and its lease with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+
+import sqlalchemy as sa
+
+from passgrid.warehouse.pipelined import Pipelined
+
+EVERYTHING = ""
+"""What is said over the channel; else numbers of tests."""
+PATIENCE_SECONDS = 3.0
+_SAID_AGAIN_SECONDS = 0.05
+_SHORTEST, _LONGEST = 0.0005, 0.02
+
+NOTIFY = b"notify"
+HANG_UP = b"hang_up"
+STATEMENTS = {
+    NOTIFY: b"SELECT pg_notify($1, $2)",
+    HANG_UP: b"SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+    b"AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid() "
+    b"AND CASE WHEN $1 = '' THEN classid = 7002 AND objid::bigint = $2::bigint AND mode = 'ShareLock' "
+    b"ELSE classid = 7001 AND objid::bigint = gateway_lock($1::bigint) AND mode = 'ExclusiveLock' END",
+}
+
+
+def space_lock(space: str) -> int:
+    """The number of a space's advisory lock: a positive one of 31 bits."""
+    return zlib.crc32(space.encode()) & 0x7FFFFFFF
+
+
+def channel_of(space: str) -> str:
+    """Where the processes of a space are told what to give back."""
+    return f"passgrid_gateway_{space_lock(space)}"
+
+
+class CallBack:
+    """One attempt after the other to have what somebody holds: wait between them."""
+
+    def __init__(self, line: Pipelined, space: str) -> None:
+        self._line = line
+        self._space = space
+        self._pauses = _pauses()
+        self._begun = time.monotonic()
+        self._said = 0.0
+
+    async def wait(self, test: str = EVERYTHING) -> None:
+        """Ask for a test, or for everything, and wait a moment."""
+        now = time.monotonic()
+        if now - self._begun > PATIENCE_SECONDS:
+            await self._line.ask(HANG_UP, [test.encode(), str(space_lock(self._space)).encode()])
+        if now - self._said > _SAID_AGAIN_SECONDS:
+            self._said = now
+            await self._line.ask(NOTIFY, [channel_of(self._space).encode(), test.encode()])
+        await asyncio.sleep(next(self._pauses))
+
+
+def call_everything_back(connection: sa.Connection, space: str) -> None:
+    """Nobody answers on his own in a space until the transaction ends, which begins here."""
+    query = sa.text("SELECT pg_try_advisory_xact_lock(7002, :lock)")
+    _until(connection, space, query, {"lock": space_lock(space)}, ())
+
+
+def call_tests_back(connection: sa.Connection, space: str, test_id: str) -> None:
+    """The same for one test, on every mount."""
+    query = sa.text("SELECT id FROM gateway_tests WHERE space = :space AND test_id = :test")
+    tests = connection.execute(query, {"space": space, "test": test_id}).scalars().all()
+    locks = sa.text("SELECT bool_and(pg_try_advisory_xact_lock(7001, gateway_lock(id))) FROM unnest(:tests) id")
+    if tests:
+        _until(connection, space, locks, {"tests": list(tests)}, tests)
+
+
+def _until(
+    connection: sa.Connection, space: str, query: sa.TextClause, params: dict[str, object], tests: Sequence[int]
+) -> None:
+    said = " ".join(str(test) for test in tests[:500])
+    begun = time.monotonic()
+    for pause in _pauses():
+        if connection.execute(query, params).scalar_one():
+            return
+        connection.rollback()
+        if time.monotonic() - begun > PATIENCE_SECONDS:
+            _hang_up(connection, space, tests)
+        connection.execute(sa.text("SELECT pg_notify(:channel, :said)"), {"channel": channel_of(space), "said": said})
+        connection.commit()
+        time.sleep(pause)
+
+
+def _hang_up(connection: sa.Connection, space: str, tests: Sequence[int]) -> None:
+    statement = STATEMENTS[HANG_UP].decode().replace("$1", ":test").replace("$2", ":lock").replace("::bigint", "")
+    for test in tests or (EVERYTHING,):
+        connection.execute(sa.text(statement), {"test": str(test), "lock": space_lock(space)})
+
+
+def _pauses() -> Iterator[float]:
+    pause = _SHORTEST
+    while True:
+        yield pause
+        pause = min(pause * 1.5, _LONGEST)
