@@ -99,7 +99,12 @@ class Redactor:
         if self._known is not None and self._known.search(text):
             return True
         lower = text.lower()
-        return ("://" in lower and "@" in lower) or any(word in lower for word in _TELLING)
+        if "://" in lower and "@" in lower:
+            return True
+        for word in _TELLING:  # noqa: SIM110 - every call of every tool passes here, and any() takes twice as long
+            if word in lower:
+                return True
+        return False
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -67,15 +67,18 @@ class ModelApi:
 
     async def handle(self, request: HttpRequest) -> HttpReply:
         """The reply to any request; what goes wrong is told in the form of the API that was asked."""
-        path = _versioned(request.path)
-        refuse = anthropic_error if _speaks_anthropic(path, request) else openai_error
         try:
-            return await self._reply(path, request)
+            return await self._reply(_versioned(request.path), request)
         except Exception as error:
             refusal = refusal_of(error)
             if refusal is UNFORESEEN:
                 logger.exception("a model request failed")
-            return _refused(refusal, refuse)
+            return self.refused(request, refusal)
+
+    def refused(self, request: HttpRequest, refusal: Refusal) -> HttpReply:
+        """The error answer to a request, in the form of the API that was asked."""
+        anthropic = _speaks_anthropic(_versioned(request.path), request)
+        return _refused(refusal, anthropic_error if anthropic else openai_error)
 
     def _known(self, path: str) -> bool:
         return path in self._dialects or path in {COUNT_TOKENS, MODELS} or path.startswith(f"{MODELS}/")

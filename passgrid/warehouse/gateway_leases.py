@@ -2,11 +2,8 @@
 
 A claim in Postgres costs a call more than everything else together, so a process that got several calls of a test in a
 row takes a lease of it: an advisory lock of its connection. It then knows what is used up, decides itself, and answers
-as soon as the rows are handed to Postgres, without waiting for what Postgres says.
-
-Nothing is lost when the process is killed: a transaction is only sent when the one before is confirmed, so the one
-that is under way lies whole in the socket, and Postgres carries it out before it notices that nobody is there any more
-and lets go of the lock. What was handed over and not confirmed when the connection itself breaks is written again.
+as soon as the row is handed to Postgres, without waiting for what Postgres says. Postgres lets go of the lock when the
+process is gone and everything that it handed over is written. See `handing_over` for why nothing is lost.
 """
 
 from __future__ import annotations
@@ -15,23 +12,14 @@ import asyncio
 import json
 import logging
 import time
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
-
-from psycopg import pq
+from dataclasses import dataclass
 
 from passgrid.fakes.state import Candidate
 from passgrid.warehouse.gateway_call_back import EVERYTHING, channel_of, space_lock
-from passgrid.warehouse.pipelined import (
-    AskedInVainOfPostgres,
-    Line,
-    Params,
-    Pipelined,
-    Rows,
-    Statement,
-    connect,
-)
+from passgrid.warehouse.handing_over import HandingOver
+from passgrid.warehouse.pipelined import AskedInVainOfPostgres, Statement
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +27,9 @@ CALLS_IN_A_ROW = 3
 """Of one test, answered by this process, before it takes a lease."""
 AFTER_CALL_BACK_SECONDS = 10.0
 """Not to be taken again, where somebody else asked for it."""
+AFTER_TAKING_SECONDS = 1.0
 MOST_LEASES = 200
-MOST_ROWS = 64
-"""In one transaction; its confirmation stays below what Postgres buffers, and is sent after the commit."""
 _MOST_TESTS = 100_000
-_WRITE_AGAIN_SECONDS = 0.2
 
 _ROW = b"row"
 _USED = b"used_up"
@@ -86,31 +72,16 @@ class Lease:
 
 
 @dataclass(slots=True)
-class _Row:
-    """An answer on its way into the journal."""
+class Answer:
+    """On its way into the journal."""
 
     lease: Lease
     entry_id: str
     used: int
+    """Calls the entry has answered with this one."""
     request: Sequence[bytes | None]
+    """Context, tool, method, path, headers and body."""
     number: bytes = b""
-    handed: bool = False
-    failed: bool = False
-    waiting: asyncio.Future[None] | None = None
-
-    def settle(self, *, handed: bool) -> None:
-        self.handed, self.failed = handed, not handed
-        if self.waiting is not None and not self.waiting.done():
-            self.waiting.set_result(None)
-
-
-@dataclass(slots=True)
-class _Order:
-    """A statement that is sent when its turn comes."""
-
-    statement: bytes
-    params: Params
-    rows: asyncio.Future[Rows]
 
 
 @dataclass(slots=True)
@@ -124,51 +95,41 @@ class _Asked:
     sent: bool = False
 
 
-@dataclass
-class _Unwritten:
-    rows: list[_Row] = field(default_factory=list[_Row])
-    writing: asyncio.Task[None] | None = None
-
-
 class Leases:
-    """The leases of one process, over a connection of their own. Used from one event loop."""
+    """The leases of one process. Used from one event loop."""
 
     def __init__(self, conninfo: str, space: str, known: Callable[[], tuple[int, int]]) -> None:
         """`known`: the versions of what is loaded and of the sessions, as far as this process knows."""
-        self._conninfo = conninfo
         self._space = space
+        self._lock = str(space_lock(space)).encode()
         self._known = known
-        self._pipelined = Pipelined(
-            conninfo, _STATEMENTS, channel=channel_of(space), notified=self._called_back, broken=self._lost
+        self._line = HandingOver[Answer](
+            conninfo,
+            _STATEMENTS,
+            _statements,
+            first_number=_NUMBER,
+            channel=channel_of(space),
+            notified=self._called_back,
+            lost=self._lost,
         )
-        self._line: Line | None = None
         self._connecting: asyncio.Task[None] | None = None
-        self._numbers = 0
         self._held: OrderedDict[bytes, Lease] = OrderedDict()
         self._asked: OrderedDict[bytes, _Asked] = OrderedDict()
-        self._queue: deque[_Row | _Order] = deque()
-        self._busy = False
-        self._unwritten = _Unwritten()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def answer(
         self, test: bytes, version: int, candidates: Sequence[Candidate], request: Sequence[bytes | None]
     ) -> str | None:
-        """The entry that answers a call, when its row is in Postgres's hands; None: it must be asked."""
+        """The entry that answers a call, when its row is in Postgres's hands; None: Postgres must be asked."""
         lease = self._held.get(test)
-        if lease is None or self._line is None:
+        if lease is None:
             return None
         self._line.look()  # somebody may want it back, or the connection may be gone
         entry_id = None if lease.ended else lease.claim(version, candidates)
         if entry_id is None:
             return None
-        row = _Row(lease, entry_id, lease.used[entry_id], request)
-        self._queue.append(row)
-        self._go_on()
-        if not row.handed and not row.failed:
-            row.waiting = asyncio.get_running_loop().create_future()
-            await row.waiting
-        return entry_id if row.handed else None
+        handed = await self._line.hand(Answer(lease, entry_id, lease.used[entry_id], request))
+        return entry_id if handed else None
 
     async def settled(self, test: bytes) -> None:
         """Wait while a lease of the test is being taken."""
@@ -180,7 +141,7 @@ class Leases:
 
         Raises `AskedInVainOfPostgres` where answers of before cannot be written down.
         """
-        await self._all_written()
+        await self._line.all_written()
         self._asked_of(test).under_way += 1
 
     def after_asking(self, test: bytes, *, answered: bool) -> None:
@@ -195,7 +156,7 @@ class Leases:
             self._begin(self._take(test, asked))
 
     async def give_back(self, test: bytes) -> None:
-        """Let others answer for a test, when all of its rows are written."""
+        """Let others answer for a test, when everything handed over is written."""
         lease = self._held.get(test)
         if lease is not None:
             await self._end(lease)
@@ -206,14 +167,10 @@ class Leases:
             await self._end(lease)
 
     def close(self) -> None:
-        """End the connection; leases end with it. What is not written yet is written now."""
-        self._pipelined.close()
+        """End the connection; leases end with it. What is not known to be written is written now."""
+        self._line.close()
         for task in self._tasks:
             task.cancel()
-        if self._unwritten.writing is not None:
-            self._unwritten.writing.cancel()
-        if self._unwritten.rows:
-            _write(self._conninfo, self._unwritten.rows)
 
     def _asked_of(self, test: bytes) -> _Asked:
         asked = self._asked.get(test)
@@ -227,29 +184,23 @@ class Leases:
 
     def _want(self, asked: _Asked) -> None:
         """From now on calls of the test wait until there is a lease, or is none."""
-        if self._line is None or self._line.broken:
-            if self._connecting is None or self._connecting.done():
-                self._connecting = self._begin(self._connect())
-        elif not self._unwritten.rows:
+        if self._line.ready:
             asked.taking, asked.sent = asyncio.get_running_loop().create_future(), False
+        elif self._connecting is None or self._connecting.done():
+            self._connecting = self._begin(self._connect())
 
     async def _connect(self) -> None:
         try:
-            line = await self._pipelined.connected()
-            rows = await line.ask(_NUMBER, [])
+            await self._line.connect()
         except AskedInVainOfPostgres as error:
             log.warning("no leases: %s", error)
-            return
-        # Rows are numbered through, whichever process and connection hands them over.
-        self._numbers = int(rows[0][0] or 0) << 32
-        self._line = line
 
     async def _take(self, test: bytes, asked: _Asked) -> None:
+        asked.not_before = time.monotonic() + AFTER_TAKING_SECONDS
         loads, sessions = self._known()
-        asked.not_before = time.monotonic() + 1.0
+        versions = (str(loads).encode(), str(sessions).encode())
         try:
-            numbers = [str(number).encode() for number in (space_lock(self._space), loads, sessions)]
-            rows = await self._ordered(_LEASE, [self._space.encode(), *numbers, test])
+            rows = await self._line.order(_LEASE, [self._space.encode(), self._lock, *versions, test])
             since, used = rows[0]
             if since is not None:
                 self._hold(Lease(test, loads, since.encode(), _counts(used)))
@@ -271,7 +222,7 @@ class Leases:
         del self._held[lease.test]
         lease.ended = True
         try:
-            await self._ordered(_GIVE_BACK, [lease.test, str(space_lock(self._space)).encode()])
+            await self._line.order(_GIVE_BACK, [lease.test, self._lock])
         except AskedInVainOfPostgres as error:
             log.info("a lease went with its connection: %s", error)
 
@@ -285,113 +236,11 @@ class Leases:
                 self._asked_of(test).not_before = time.monotonic() + AFTER_CALL_BACK_SECONDS
                 self._begin(self._end(lease))
 
-    async def _ordered(self, statement: bytes, params: Params) -> Rows:
-        rows: asyncio.Future[Rows] = asyncio.get_running_loop().create_future()
-        self._queue.append(_Order(statement, params, rows))
-        self._go_on()
-        return await rows
-
-    def _go_on(self) -> None:
-        """Send what is next, where nothing is under way."""
-        while not self._busy and self._queue:
-            first = self._queue.popleft()
-            if isinstance(first, _Order):
-                self._send_order(first)
-                continue
-            batch = [first]
-            while self._queue and len(batch) < MOST_ROWS and isinstance(following := self._queue[0], _Row):
-                batch.append(following)
-                self._queue.popleft()
-            self._hand_over(batch)
-
-    def _send_order(self, order: _Order) -> None:
-        if self._line is None or self._line.broken:
-            order.rows.set_exception(AskedInVainOfPostgres("the connection broke"))
-            return
-
-        def answered(rows: Rows | AskedInVainOfPostgres) -> None:
-            self._busy = False
-            if isinstance(rows, AskedInVainOfPostgres):
-                order.rows.set_exception(rows)
-            else:
-                order.rows.set_result(rows)
-                self._go_on()
-
-        self._busy = True
-        self._line.send([(order.statement, order.params)], answered)
-
-    def _hand_over(self, batch: list[_Row]) -> None:
-        line = self._line
-        if line is None or line.broken:
-            for row in batch:
-                row.settle(handed=False)
-            return
-        for row in batch:
-            self._numbers += 1
-            row.number = str(self._numbers).encode()
-        self._busy = True
-        written = line.send(_statements(batch), lambda rows: self._landed(batch, rows))
-        if written is None:
-            self._handed(line, batch)
-        else:
-            written.add_done_callback(lambda _: self._handed(line, batch))
-
-    def _handed(self, line: Line, batch: list[_Row]) -> None:
-        if not line.broken:
-            for row in batch:
-                row.settle(handed=True)
-
-    def _landed(self, batch: list[_Row], rows: Rows | AskedInVainOfPostgres) -> None:
-        self._busy = False
-        if not isinstance(rows, AskedInVainOfPostgres):
-            self._go_on()
-            return
-        # Who has its answer already keeps it; the others ask again.
-        self._unwritten.rows += [row for row in batch if row.handed]
-        for row in batch:
-            if not row.handed:
-                row.settle(handed=False)
-        log.error("answers are written again: %s", rows)
-        if self._line is not None:
-            self._line.break_off(str(rows))
-
     def _lost(self) -> None:
         """The connection is gone, and every lease with it."""
         for lease in self._held.values():
             lease.ended = True
         self._held.clear()
-        queue, self._queue = self._queue, deque()
-        for one in queue:
-            if isinstance(one, _Row):
-                one.settle(handed=False)
-            elif not one.rows.done():
-                one.rows.set_exception(AskedInVainOfPostgres("the connection broke"))
-        self._busy = False
-        if self._unwritten.rows:
-            self._write_again()
-
-    def _write_again(self) -> None:
-        if self._unwritten.writing is None or self._unwritten.writing.done():
-            self._unwritten.writing = asyncio.get_running_loop().create_task(self._written_again())
-
-    async def _written_again(self) -> None:
-        while self._unwritten.rows:
-            batch = list(self._unwritten.rows)
-            try:
-                await asyncio.to_thread(_write, self._conninfo, batch)
-                del self._unwritten.rows[: len(batch)]
-            except AskedInVainOfPostgres as error:
-                log.error("%d answers are still to be written: %s", len(batch), error)
-                await asyncio.sleep(_WRITE_AGAIN_SECONDS)
-
-    async def _all_written(self) -> None:
-        if not self._unwritten.rows or self._unwritten.writing is None:
-            return
-        try:
-            async with asyncio.timeout(5.0):
-                await asyncio.shield(self._unwritten.writing)
-        except TimeoutError:
-            raise AskedInVainOfPostgres("what was answered before cannot be written down") from None
 
     def _begin(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -400,36 +249,17 @@ class Leases:
         return task
 
 
-def _statements(rows: Sequence[_Row]) -> list[Statement]:
-    """Rows of the journal, and how far their entries are used up: one transaction, that may come twice."""
-    written: list[Statement] = [
-        (_ROW, [row.number, row.lease.test, row.entry_id.encode(), *row.request]) for row in rows
+def _statements(answers: Sequence[Answer]) -> list[Statement]:
+    """Rows of the journal, and how far their entries are used up."""
+    rows: list[Statement] = [
+        (_ROW, [one.number, one.lease.test, one.entry_id.encode(), *one.request]) for one in answers
     ]
-    last = {(row.lease.test, row.lease.since, row.entry_id): row.used for row in rows}
+    last = {(one.lease.test, one.lease.since, one.entry_id): one.used for one in answers}
     used: list[Statement] = [
         (_USED, [test, since, entry_id.encode(), str(count).encode()])
         for (test, since, entry_id), count in last.items()
     ]
-    return [*written, *used]
-
-
-def _write(conninfo: str, rows: Sequence[_Row]) -> None:
-    """Write rows over a connection of their own, and wait for it. Raises `AskedInVainOfPostgres`."""
-    connection = connect(conninfo, {name: _STATEMENTS[name] for name in (_ROW, _USED)})
-    try:
-        results = [connection.exec_(b"BEGIN")]
-        results += [_exec(connection, one) for one in _statements(rows)]
-        results.append(connection.exec_(b"COMMIT"))
-        for result in results:
-            if result.status != pq.ExecStatus.COMMAND_OK:
-                raise AskedInVainOfPostgres(result.get_error_message())
-    finally:
-        connection.finish()
-
-
-def _exec(connection: pq.abc.PGconn, statement: Statement) -> pq.abc.PGresult:
-    name, params = statement
-    return connection.exec_prepared(name, params)  # pyright: ignore[reportArgumentType] - None is NULL
+    return [*rows, *used]
 
 
 def _counts(text: str | None) -> dict[str, int]:

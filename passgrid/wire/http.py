@@ -28,7 +28,10 @@ class HttpRequest:
 
     def header(self, name: bytes) -> str | None:
         """The first value of a header; `name` in lower case."""
-        return next((value.decode("latin-1") for key, value in self.headers if key == name), None)
+        for key, value in self.headers:
+            if key == name:
+                return value.decode("latin-1")
+        return None
 
 
 @dataclass(frozen=True, slots=True)
