@@ -17,7 +17,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 
 from passgrid.fakes.state import Candidate
-from passgrid.warehouse.gateway_call_back import EVERYTHING, channel_of, space_lock
+from passgrid.warehouse.gateway_call_back import EVERYTHING, space_lock
 from passgrid.warehouse.handing_over import HandingOver
 from passgrid.warehouse.pipelined import AskedInVainOfPostgres, Statement
 
@@ -108,8 +108,6 @@ class Leases:
             _STATEMENTS,
             _statements,
             first_number=_NUMBER,
-            channel=channel_of(space),
-            notified=self._called_back,
             lost=self._lost,
         )
         self._connecting: asyncio.Task[None] | None = None
@@ -124,7 +122,7 @@ class Leases:
         lease = self._held.get(test)
         if lease is None:
             return None
-        self._line.look()  # somebody may want it back, or the connection may be gone
+        self._line.look()  # the connection may be gone
         entry_id = None if lease.ended else lease.claim(version, candidates)
         if entry_id is None:
             return None
@@ -165,6 +163,22 @@ class Leases:
         """The same for every test."""
         for lease in list(self._held.values()):
             await self._end(lease)
+
+    def called_back(self, said: str) -> None:
+        """Somebody asks for tests, by their numbers, or for everything."""
+        if said == EVERYTHING:
+            self._begin(self.give_all_back())
+            return
+        for test in said.encode().split():
+            lease = self._held.get(test)
+            if lease is not None:
+                self._asked_of(test).not_before = time.monotonic() + AFTER_CALL_BACK_SECONDS
+                self._begin(self._end(lease))
+
+    def deaf(self) -> None:
+        """Nobody can ask for anything any more: the connection is gone that `called_back` comes over."""
+        if self._held:
+            self._begin(self.give_all_back())
 
     def close(self) -> None:
         """End the connection; leases end with it. What is not known to be written is written now."""
@@ -225,16 +239,6 @@ class Leases:
             await self._line.order(_GIVE_BACK, [lease.test, self._lock])
         except AskedInVainOfPostgres as error:
             log.info("a lease went with its connection: %s", error)
-
-    def _called_back(self, said: str) -> None:
-        if said == EVERYTHING:
-            self._begin(self.give_all_back())
-            return
-        for test in said.encode().split():
-            lease = self._held.get(test)
-            if lease is not None:
-                self._asked_of(test).not_before = time.monotonic() + AFTER_CALL_BACK_SECONDS
-                self._begin(self._end(lease))
 
     def _lost(self) -> None:
         """The connection is gone, and every lease with it."""

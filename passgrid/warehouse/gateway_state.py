@@ -12,7 +12,7 @@ from passgrid.fakes.loading import Fakes, load
 from passgrid.fakes.mount_fakes import MountFakes
 from passgrid.fakes.state import DEFAULT_CAP, Ask, FakeOutcome, JournalRequest, Stale, Told
 from passgrid.warehouse.gateway_call_back import STATEMENTS as CALL_BACK
-from passgrid.warehouse.gateway_call_back import CallBack, space_lock
+from passgrid.warehouse.gateway_call_back import CallBack, channel_of, space_lock
 from passgrid.warehouse.gateway_leases import Leases
 from passgrid.warehouse.pipelined import Pipelined, Rows, text_array
 from passgrid.wire.json_text import dump
@@ -68,8 +68,14 @@ class SharedState:
     """
 
     def __init__(self, conninfo: str, space: str, redact: Redacts, cap: int = DEFAULT_CAP) -> None:
-        self._line = Pipelined(conninfo, _STATEMENTS)
         self._leases = Leases(conninfo, space, lambda: (self._loads, self._epoch))
+        self._line = Pipelined(
+            conninfo,
+            _STATEMENTS,
+            channel=channel_of(space),
+            notified=self._leases.called_back,
+            broken=self._leases.deaf,
+        )
         self._name = space
         self._space = space.encode()
         self._redact = redact
@@ -86,8 +92,8 @@ class SharedState:
 
     def close(self) -> None:
         """End the connections."""
-        self._line.close()
         self._leases.close()
+        self._line.close()
 
     async def mount_fakes(self, mount: str) -> MountFakes:
         """What is loaded on a mount, as far as this process knows; `ask` and `note` find out whether that is all."""

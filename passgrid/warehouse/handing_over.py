@@ -1,7 +1,8 @@
 """Rows that Postgres is handed and that are lost to nobody, though nobody waits for what it says.
 
 A transaction is only sent when the one before is confirmed. So when this process is killed, at most one is under way,
-and it lies whole in the socket: Postgres carries it out before it notices that nobody is there any more. What was
+and it lies whole in the socket: Postgres carries it out before it notices that nobody is there any more. (It would
+notice before if it had something to say of its own, so nothing listens to a channel here.) What was
 handed over and is not confirmed when the connection itself breaks is written again, over a new one.
 """
 
@@ -68,8 +69,6 @@ class HandingOver(Generic[_RowT]):
         writes: Callable[[Sequence[_RowT]], Sequence[Statement]],
         *,
         first_number: bytes,
-        channel: str,
-        notified: Callable[[str], None],
         lost: Callable[[], None],
     ) -> None:
         """`writes`: the statements that write rows, as one transaction; the same ones again change nothing.
@@ -80,7 +79,7 @@ class HandingOver(Generic[_RowT]):
         self._writes = writes
         self._first_number = first_number
         self._lost = lost
-        self._pipelined = Pipelined(conninfo, statements, channel=channel, notified=notified, broken=self._broken)
+        self._pipelined = Pipelined(conninfo, statements, broken=self._broken)
         self._line: Line | None = None
         self._number = 0
         self._queue: deque[_Handing[_RowT] | _Order] = deque()
