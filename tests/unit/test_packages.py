@@ -27,7 +27,11 @@ def test_our_packages_come_from_this_checkout(package: str) -> None:
         ("import passgrid.plan", ["celery", "fastapi", "streamlit", "pydantic_ai", "sqlalchemy"]),
         ("import passgrid.attempt", ["celery", "fastapi", "streamlit", "sqlalchemy"]),
         ("import passgrid.warehouse.analysis.store", ["celery", "sqlalchemy", "pydantic_ai", "adbc_driver_postgresql"]),
-        ("import api.cli.main, api.cli.submit", ["celery", "streamlit", "pydantic_ai", "fastapi", "duckdb"]),
+        ("from api.cli.main import make_app; make_app(['stack'])", ["sqlalchemy", "pydantic", "passgrid.plan"]),
+        (
+            "from api.cli.main import make_app; make_app(); import api.cli.submit",
+            ["celery", "streamlit", "pydantic_ai", "fastapi", "duckdb"],
+        ),
         ("import api.http.app, api.scheduler", ["workers", "streamlit", "pydantic_ai"]),
         ("import workers.tasks", ["api", "fastapi", "streamlit", "duckdb"]),
     ],

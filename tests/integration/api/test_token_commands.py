@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner
 
-from api.cli.main import app
+from api.cli.main import make_app
 from api.stack.addresses import Addresses
 from passgrid.access import Token
 from passgrid.problems import InvalidInput
@@ -24,7 +24,7 @@ def run(database_url: str, bare_stack: Addresses, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PASSGRID_BROKER_URL", bare_stack.broker_url)
 
     def invoke(*words: str) -> Any:
-        return CliRunner().invoke(app, ["token", *words])
+        return CliRunner().invoke(make_app(), ["token", *words])
 
     return invoke
 

@@ -17,10 +17,23 @@ COMMANDS = [
 
 def text_of(*arguments: str) -> str:
     """The help of a command, in one line."""
-    app = main.app if arguments else submit.app
+    app = main.make_app() if arguments else submit.app
     done = CliRunner().invoke(app, [*arguments, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"})
     assert done.exit_code == 0, done.output
     return " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("part", main.PARTS)
+def test_the_module_of_a_command_is_found_by_its_name(part: str) -> None:
+    app = main.make_app([part])
+    names = [command.name for command in app.registered_commands] + [group.name for group in app.registered_groups]
+    assert sorted(map(str, names)) == sorted(main.PARTS[part])
+    assert all(main.parts_for([command, "--help"]) == [part] for command in main.PARTS[part])
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["rnus"]])
+def test_help_and_mistakes_know_every_command(arguments: list[str]) -> None:
+    assert main.parts_for(arguments) == tuple(main.PARTS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -54,7 +67,7 @@ def test_every_command_for_schedules_has_an_example(command: str) -> None:
 
 
 def test_the_list_of_commands_is_complete() -> None:
-    assert sorted(COMMANDS) == sorted(str(command.name) for command in main.app.registered_commands)
+    assert sorted(COMMANDS) == sorted(str(command.name) for command in main.make_app().registered_commands)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.importing_results import SHOWN, say_unread, unread_attempts
-from api.cli.main import app
+from api.cli.main import make_app
 from passgrid.importers.xplainable import read_results
 from passgrid.problems import InvalidInput
 from tests.unit.passgrid.importers.xplainable_files import case, results
@@ -42,6 +42,6 @@ def test_many_lost_attempts_are_counted(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("format", ["xplainable", "pydantic-evals"])
 def test_files_that_cannot_be_read_are_refused_together_before_anything_is_started(tmp_path: Path, format: str) -> None:
-    done = CliRunner().invoke(app, ["import", format, str(tmp_path / "one.json"), str(tmp_path / "other.json")])
+    done = CliRunner().invoke(make_app(), ["import", format, str(tmp_path / "one.json"), str(tmp_path / "other.json")])
     assert isinstance(done.exception, InvalidInput)
     assert [problem.message for problem in done.exception.problems] == ["no such file", "no such file"]

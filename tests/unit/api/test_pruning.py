@@ -10,7 +10,7 @@ from passgrid.problems import InvalidInput
 
 
 def problems(*arguments: str) -> list[str]:
-    done = CliRunner().invoke(main.app, ["prune", *arguments])
+    done = CliRunner().invoke(main.make_app(), ["prune", *arguments])
     assert isinstance(done.exception, InvalidInput), done.output
     return [str(problem) for problem in done.exception.problems]
 
