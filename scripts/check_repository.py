@@ -170,7 +170,7 @@ def our_commands() -> dict[str, CommandLine]:
     """Every command by the words it starts with."""
     from api.cli import main, submit
 
-    group = cast(TyperGroup, get_command(main.app))
+    group = cast(TyperGroup, get_command(main.make_app()))
     found = {"submit-matrix": _command_line(get_command(submit.app)), "passgrid": _command_line(group)}
     return found | _below("passgrid", group)
 
