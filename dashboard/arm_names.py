@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from dashboard.plain_text import one_line
 from passgrid.report.facts import ArmName
 
-_USUAL = {"target": "default", "fault": "none", "mitigation": "none", "agent": "default"}
+USUAL = {"target": "default", "fault": "none", "mitigation": "none", "agent": "default"}
 _AXES = ("model", "prompt", "target", "fault", "mitigation", "agent", "label", "mode")
 
 
 def arm_key(arm: ArmName) -> str:
     """Short and stable: the start of the run's id and a hash of the axes."""
-    agent = () if arm.agent == _USUAL["agent"] else (arm.agent,)  # addresses of before there were any stay
+    agent = () if arm.agent == USUAL["agent"] else (arm.agent,)  # addresses of before there were any stay
     axes = "\0".join((arm.model, arm.prompt, arm.target, arm.fault, arm.mitigation, *agent))
     return f"{arm.run[:12]}-{hashlib.sha256(axes.encode(errors='replace')).hexdigest()[:8]}"
 
 
 def full_name(arm: ArmName) -> str:
-    """Every axis that says something, as plain text."""
-    unusual = [f"{axis} {value}" for axis, usual in _USUAL.items() if (value := getattr(arm, axis)) != usual]
-    return one_line(" · ".join([arm.model, arm.prompt, *unusual, arm.label, origin(arm), arm.run[:8]]))
+    """Every axis that says something, as plain text; what is unusual stands where a narrow screen still shows it."""
+    unusual = [_said(arm, axis) for axis in _AXES if _unusual(arm, axis)]
+    return one_line(" · ".join([arm.model, *unusual, arm.prompt, arm.label, origin(arm), arm.run[:8]]))
 
 
 def origin(arm: ArmName) -> str:
@@ -31,9 +31,21 @@ def origin(arm: ArmName) -> str:
 
 
 def short_names(arms: Sequence[ArmName]) -> list[str]:
-    """The model, and those axes in which these arms differ, as plain text."""
-    differing = [axis for axis in _AXES if len({getattr(arm, axis) for arm in arms}) > 1]
-    names = [" · ".join([arm.model, *(getattr(arm, axis) for axis in differing if axis != "model")]) for arm in arms]
+    """The model, the agent where one was chosen, and those axes in which these arms differ, as plain text."""
+    named = {"model"} | {axis for axis in _AXES if len({getattr(arm, axis) for arm in arms}) > 1}
+    if any(_unusual(arm, "agent") for arm in arms):
+        named.add("agent")
+    names = [" · ".join(_said(arm, axis) for axis in _AXES if axis in named) for arm in arms]
     names = [f"{name} · imported" if arm.imported_from else name for name, arm in zip(names, arms, strict=True)]
     doubled = len(set(names)) < len(names)
     return [one_line(f"{name} · {arm.run[:8]}" if doubled else name, 80) for name, arm in zip(names, arms, strict=True)]
+
+
+def _unusual(arm: ArmName, axis: str) -> bool:
+    return axis in USUAL and getattr(arm, axis) != USUAL[axis]
+
+
+def _said(arm: ArmName, axis: str) -> str:
+    """Its value; with the axis where the value alone would not tell which one it is of."""
+    value: str = getattr(arm, axis)
+    return f"{axis} {value}" if axis in USUAL else value

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.arm_names import origin
+from dashboard.arm_names import full_name
 from dashboard.data_table import data_table
 from dashboard.number_text import NONE, compact, count, dollars, moment, seconds
 from dashboard.palette import outcome_badge
@@ -25,12 +25,7 @@ def attempt_header(fact: AttemptFact, attempt: Mapping[str, Any], tries: Sequenc
             st.badge("not valid: does not count", color="gray")
     if fact.reason:
         st.text(one_line(fact.reason, 500))
-    arm = fact.arm
-    st.caption(
-        " · ".join(
-            label(one) for one in (arm.model, arm.prompt, arm.label, origin(arm), f"attempt {fact.attempt_id[:12]}")
-        )
-    )
+    st.caption(label(f"{full_name(fact.arm)} · attempt {fact.attempt_id[:12]}", 250))
     worker = tries[-1].worker if tries else None
     with st.container(horizontal=True, gap="medium"):
         _figure("Tool calls", count(fact.tool_calls))
@@ -40,11 +35,11 @@ def attempt_header(fact: AttemptFact, attempt: Mapping[str, Any], tries: Sequenc
         _figure("Tokens in / out", _tokens(attempt))
         _figure("Cost", dollars(fact.cost_usd))
         _figure("Tries", count(attempt["tries"]))
-        _figure("Worker", one_line(worker, 24) if worker else NONE)
+        _figure("Worker", one_line(worker, 24) if worker else NONE, width=200)
 
 
-def _figure(title: str, value: str) -> None:
-    st.metric(title, value, width=125)
+def _figure(title: str, value: str, width: int = 125) -> None:
+    st.metric(title, value, width=width)
 
 
 def _tokens(attempt: Mapping[str, Any]) -> str:

@@ -12,6 +12,8 @@ from dashboard.number_text import between, rate
 from passgrid.statistics import Curve
 
 _HEIGHT = 320
+_BESIDE = 0.012
+"""How far arms stand beside each other, of the width of the chart: equal ones would hide each other."""
 _TOOLTIP = ("compared arm", "point", "95 % interval", "n of a scenario", "rests on")
 
 
@@ -36,6 +38,7 @@ def _reading(comparison: Comparison, drawn: list[ComparedArm]) -> str:
     if any(point.sparse for arm in drawn for point in arm.report.pass_at.points):
         notes.append("Hollow points: some scenario has fewer than 2k valid attempts, read with care.")
     if len(drawn) > 1:
+        notes.append("Arms stand a little beside each other, so that equal ones do not hide.")
         notes.append(f"Curves end at k = {comparison.most_k}, the smallest n of the arms shown.")
     if withheld := [arm.letter for arm in comparison.arms if arm.withheld]:
         notes.append(f"Not drawn, coverage below 95 %: {', '.join(withheld)}.")
@@ -43,13 +46,14 @@ def _reading(comparison: Comparison, drawn: list[ComparedArm]) -> str:
 
 
 def _chart(arms: list[ComparedArm], kind: str) -> Any:
-    rows = [row for arm in arms for row in _rows(arm, arm.report.pass_at if kind == "at" else arm.report.pass_hat)]
+    curves = [arm.report.pass_at if kind == "at" else arm.report.pass_hat for arm in arms]
+    rows = [row for arm, curve in zip(arms, curves, strict=True) for row in _rows(arm, curve)]
     ks = sorted({row["k"] for row in rows})
     sign = "@" if kind == "at" else "^"
     padding = 0.25 if len(ks) < 8 else 0.5
-    x = alt.X(
-        "k:Q", title="k (attempts drawn)", scale=alt.Scale(domain=[ks[0] - padding, ks[-1] + padding], nice=False)
-    )
+    first, last = ks[0] - padding, ks[-1] + padding
+    _set_beside(rows, [arm.letter for arm in arms], last - first)
+    x = alt.X("x:Q", title="k (attempts drawn)", scale=alt.Scale(domain=[first, last], nice=False))
     x = x.axis(values=ks if len(ks) <= 12 else alt.Undefined, format="d", grid=False)
     y = alt.Y("value:Q", title=f"pass{sign}k", scale=alt.Scale(domain=[0, 1], nice=False))
     y = y.axis(format=".2f", values=[0, 0.25, 0.5, 0.75, 1], labelOverlap=False)
@@ -66,6 +70,13 @@ def _chart(arms: list[ComparedArm], kind: str) -> Any:
     solid = base.mark_point(size=75, strokeWidth=2, opacity=1, filled=True).encode(y=y, shape=shape, tooltip=tooltip)
     layers = [band, line, points, solid.transform_filter("!datum.sparse")]
     return alt.layer(*layers).properties(height=_HEIGHT)
+
+
+def _set_beside(rows: list[dict[str, Any]], letters: list[str], width: float) -> None:
+    """The place of each point: its k, and a little to the side of it."""
+    step = min(_BESIDE * width, 0.6 / len(letters))
+    for row in rows:
+        row["x"] = row["k"] + step * (letters.index(row["arm"]) - (len(letters) - 1) / 2)
 
 
 def _rows(arm: ComparedArm, curve: Curve) -> list[dict[str, Any]]:

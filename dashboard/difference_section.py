@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -23,6 +24,8 @@ from passgrid.report.words import (
     p_text,
 )
 
+_LETTER = 7.2
+"""Pixels of a letter in a table, at most."""
 _COLOURS: dict[str, Badge] = {"better": "green", "worse": "red"}
 
 
@@ -39,9 +42,11 @@ def difference_section(opened: OpenStore, comparison: Comparison) -> None:
     rows = [_row(arm, pair) for arm, pair in zip(others, found, strict=True) if not pair.withheld]
     if rows:
         data_table(rows, "Differences to the first arm", left=["arm"])
+        _used_table([(arm, pair) for arm, pair in zip(others, found, strict=True) if not pair.withheld])
         st.caption(
-            f"pass@1 and means of what attempts use, each minus that of {baseline.letter}, paired over the scenarios "
-            "both have. p is two-sided (sign flips), that of pass@1 adjusted by Holm over the arms shown."
+            f"pass@1 minus that of {baseline.letter}; below, means of what attempts use, from {baseline.letter} to the "
+            "arm. Both paired over the scenarios both have. p is two-sided (sign flips), that of pass@1 adjusted by "
+            "Holm over the arms shown."
         )
 
 
@@ -72,5 +77,17 @@ def _row(arm: ComparedArm, pair: ArmComparison) -> dict[str, Any]:
         "p": NONE if pair.adjusted_p is None else p_text(pair.adjusted_p),
         "scenarios": str(len(found.scenarios)),
         "better / worse / equal": f"{found.wins} / {found.losses} / {found.ties}",
-        **{MEASURE_NAMES[measure]: change_text(change, measure) for measure, change in pair.changes.items()},
     }
+
+
+def _used_table(pairs: Sequence[tuple[ComparedArm, ArmComparison]]) -> None:
+    """One row for each measure, one column for each arm, as wide as its sentences: one that is cut would mislead."""
+    rows = [
+        {"on average": name, **{arm.title: change_text(pair.changes[measure], measure) for arm, pair in pairs}}
+        for measure, name in MEASURE_NAMES.items()
+    ]
+    widths = {
+        arm.title: st.column_config.TextColumn(width=20 + round(_LETTER * max(len(row[arm.title]) for row in rows)))
+        for arm, _ in pairs
+    }
+    data_table(rows, "What attempts use, beside the first arm", left=["on average"], **widths)

@@ -99,7 +99,8 @@ def _live_run(document: dict[str, Any]) -> LiveRun:
 
 
 def _live_arm(document: dict[str, Any]) -> LiveArm:
-    agent = document.get("agent", "default")
-    axes = [document["model"], document["prompt"], document["target"], *([agent] if agent != "default" else [])]
+    axes = [document["model"], document["prompt"], document["target"]]
+    if (agent := document.get("agent", "default")) != "default":
+        axes.append(f"agent {agent}")
     outcomes = {str(name): int(count) for name, count in document["outcomes"].items()}
     return LiveArm(" · ".join(map(str, axes)), int(document["wanted"]), int(document["running"]), outcomes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
 from dashboard.comparison import ComparedArm, Comparison
 from dashboard.data_table import data_table
-from dashboard.number_text import NONE, between, compact, count, dollars, rate, seconds, share
+from dashboard.number_text import NONE, between, compact, count, dollars, rate, seconds, series, share
 from passgrid.report.distribution import Distribution
 from passgrid.statistics import Curve
 
@@ -28,6 +29,7 @@ def _row(arm: ComparedArm, most_k: int) -> dict[str, Any]:
     return {
         "arm": arm.title,
         "n": count(said.coverage.valid),
+        "passed": count(said.passed),
         "coverage": share(said.coverage.share),
         "pass@1 (95 %)": _withheld(arm) if arm.withheld else _point(said.pass_at, 1),
         f"pass^{most_k} (95 %)": NONE if arm.withheld or not most_k else _point(said.pass_hat, most_k),
@@ -38,7 +40,6 @@ def _row(arm: ComparedArm, most_k: int) -> dict[str, Any]:
         "tokens": _spread(said.tokens, compact),
         "time": _spread(said.duration_s, seconds),
         "turns": count(said.model_turns),
-        "passed": count(said.passed),
     }
 
 
@@ -53,5 +54,5 @@ def _point(curve: Curve, k: int) -> str:
     return NONE
 
 
-def _spread(found: Distribution | None, written: Any) -> str:
-    return NONE if found is None else " / ".join(written(value) for value in (found.median, found.p90, found.max))
+def _spread(found: Distribution | None, written: Callable[[float], str]) -> str:
+    return NONE if found is None else series([written(value) for value in (found.median, found.p90, found.max)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -76,3 +77,12 @@ def size(value: Any) -> str:
     if value is None:
         return NONE
     return f"{value} B" if value < 1000 else f"{value / 1000:.3g} kB" if value < 1e6 else f"{value / 1e6:.3g} MB"
+
+
+def series(numbers: Sequence[str]) -> str:
+    """171 / 317 / 320 ms: a unit that all of them have is written once."""
+    units = {number.partition(" ")[2] for number in numbers}
+    unit = f" {units.pop()}"
+    if units or unit.count(" ") > 1:
+        return " / ".join(numbers)
+    return " / ".join(number.removesuffix(unit) for number in numbers) + unit.rstrip()

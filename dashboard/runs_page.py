@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.arm_names import USUAL
 from dashboard.data_table import choosable_table
 from dashboard.live_panel import live_panel
 from dashboard.notices import with_store
@@ -43,7 +44,11 @@ def _exported(opened: OpenStore) -> None:
     if not runs:
         st.info("The export holds no run yet: submit one with `submit-matrix`, then `passgrid export`.")
         return
-    picked = choosable_table([_row(run) for run in runs], "Exported runs, the newest first", "runs_table", _COLUMNS)
+    rows = [_row(run) for run in runs]
+    if all(set(run.agents) <= {USUAL["agent"]} for run in runs):
+        for row in rows:
+            del row["agents"]
+    picked = choosable_table(rows, "Exported runs, the newest first", "runs_table", _COLUMNS)
     chosen = [runs[number] for number in picked]
     _links(chosen, runs)
 
@@ -75,15 +80,26 @@ def _row(run: RunRow) -> dict[str, Any]:
         "coverage": run.valid / run.wanted if run.wanted else None,
         "passed": run.passed,
         "models": one_line(", ".join(filter(None, run.models)), 120) or None,
+        "agents": _agents(run),
         "suites": one_line(", ".join(filter(None, run.suites)), 120) or None,
         "created": moment(run.created_at),
     }
+
+
+def _agents(run: RunRow) -> str | None:
+    """What another tool calls its default is not ours."""
+    if run.imported_from is not None and run.agents == (USUAL["agent"],):
+        return None
+    return one_line(", ".join(run.agents), 120) or None
 
 
 _COLUMNS = {
     "label": st.column_config.TextColumn("label", pinned=True),
     "coverage": st.column_config.NumberColumn("coverage", format="percent", help="valid / wanted"),
     "valid": st.column_config.NumberColumn("valid", help="attempts that count: passed, failed, or ended at a limit"),
+    "agents": st.column_config.TextColumn(
+        "agents", help="default: what a scenario declares, or else the built-in agent; see docs/agents.md"
+    ),
     "k": st.column_config.NumberColumn("k", help="samples of each cell"),
 }
 

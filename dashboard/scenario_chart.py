@@ -42,7 +42,7 @@ def scenario_order(comparison: Comparison, sort: str) -> list[Scenario]:
 def scenario_grid(comparison: Comparison, order: Sequence[Scenario]) -> None:
     """The grid; a click on a cell writes its scenario into the address."""
     shown = order[:MOST_ROWS]
-    with st.container(height=min(560, _ROW * len(shown) + 110), border=False):
+    with st.container(height=min(560, _ROW * len(shown) + 60), border=False):
         st.altair_chart(
             _chart(comparison.arms, shown),
             key=_KEY,

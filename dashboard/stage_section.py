@@ -63,7 +63,7 @@ def _chart(arms: Sequence[ComparedArm], order: Sequence[str]) -> Any:
     whiskers = base.mark_rule(color="#1F2937", strokeWidth=1.5).encode(x=alt.X("low:Q"), x2="high:Q")
     texts = base.mark_text(align="left", fontSize=11, color="#1F2937").encode(x=alt.datum(1.02), text="text:N")
     height = len(order) * (18 * len(arms) + 8)
-    return alt.layer(bars, whiskers, texts).properties(height=height + 90)
+    return alt.layer(bars, whiskers, texts).properties(height=height + 125)
 
 
 def _row(arm: ComparedArm, stage: str, shown: str) -> dict[str, Any]:

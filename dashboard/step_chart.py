@@ -10,6 +10,7 @@ import streamlit as st
 
 from dashboard.comparison import ComparedArm, Comparison
 from dashboard.number_text import count
+from dashboard.plain_text import label
 
 _BARS = 40
 """Most bars of one histogram: beyond it steps are put together."""
@@ -25,6 +26,7 @@ def step_charts(comparison: Comparison) -> None:
     width = max(1, -(-(most + 1) // _BARS))
     for arm in known:
         last = arm is known[-1]
+        st.markdown(f"**{arm.letter}** {label(arm.name)}{_spread(arm)}")
         st.altair_chart(_chart(arm, most, width, last), alt=f"Tool calls per attempt, {arm.letter}")
     binned = f" in steps of {width}" if width > 1 else ""
     st.caption(f"Valid attempts by tool calls{binned}: solid passed, pale did not pass; the line is the median.")
@@ -34,9 +36,14 @@ def _steps(arm: ComparedArm) -> list[tuple[int, bool]]:
     return [(fact.tool_calls, fact.passed) for fact in arm.facts if fact.valid and fact.tool_calls is not None]
 
 
+def _spread(arm: ComparedArm) -> str:
+    found = arm.report.steps
+    return f": median {count(found.median)}, p90 {count(found.p90)}, max {count(found.max)}" if found else ""
+
+
 def _chart(arm: ComparedArm, most: int, width: int, last: bool) -> Any:
     rows = _bars(arm, width)
-    x = alt.X("from:Q", scale=alt.Scale(domain=[0, most + width], nice=False))
+    x = alt.X("from:Q", scale=alt.Scale(domain=[-0.5, most + width - 0.5], nice=False))
     bars = (
         alt.Chart(alt.Data(values=rows))
         .mark_rect(color=arm.colour, stroke="white", strokeWidth=1)
@@ -53,12 +60,9 @@ def _chart(arm: ComparedArm, most: int, width: int, last: bool) -> Any:
     )
     layers: list[Any] = [bars]
     if arm.report.steps is not None:
-        median = alt.Chart(alt.Data(values=[{"x": arm.report.steps.median + width / 2}]))
+        median = alt.Chart(alt.Data(values=[{"x": arm.report.steps.median}]))
         layers.append(median.mark_rule(color="#1F2937", strokeWidth=2, strokeDash=[4, 3]).encode(x="x:Q"))
-    spread = arm.report.steps
-    said = f"median {count(spread.median)}, p90 {count(spread.p90)}, max {count(spread.max)}" if spread else ""
-    title = alt.TitleParams(arm.title, subtitle=said, anchor="start", fontSize=13, limit=320)
-    return alt.layer(*layers).properties(height=190 if last else 165, title=title)
+    return alt.layer(*layers).properties(height=155 if last else 130)
 
 
 def _bars(arm: ComparedArm, width: int) -> list[dict[str, Any]]:
@@ -69,8 +73,8 @@ def _bars(arm: ComparedArm, width: int) -> list[dict[str, Any]]:
     for (start, missed), number in sorted(counted.items()):
         rows.append(
             {
-                "from": start,
-                "to": start + width,
+                "from": start - 0.5,
+                "to": start + width - 0.5,
                 "low": tops[start],
                 "high": tops[start] + number,
                 "passed": not missed,

@@ -18,8 +18,7 @@ from passgrid.warehouse.analysis.store import ModelCallRow, ToolCallRow
 _LANE = 30
 _MARK = 3
 """Pixels of the mark at the start of every call: however short, it can be seen."""
-_KINDS = ("model turn", "most called", "other tool", "tool error")
-_COLOURS = (MODEL, DOMINANT, OTHER, ERROR)
+_KINDS = {"model turn": MODEL, "most called": DOMINANT, "other tool": OTHER, "tool call": OTHER, "tool error": ERROR}
 
 
 def timeline(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow]) -> None:
@@ -79,18 +78,16 @@ def _lane(tool: str, number: int, total: int) -> str:
 
 def _rows(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow], first: float) -> list[dict[str, Any]]:
     calls = Counter(call.tool for call in tools)
-    most = calls.most_common(1)[0] if calls else ("", 0)
+    dominant = _most_called(calls)
     rows = [_turn_row(turn, first) for turn in turns]
     for call in tools:
-        dominant = most[1] > 1 and call.tool == most[0]
-        kind = _KINDS[3] if call.error else _KINDS[1] if dominant else _KINDS[2]
         duration = "never came back" if call.duration_ms is None else milliseconds(call.duration_ms)
         rows.append(
             {
                 **_bar(call.started_ms - first, call.duration_ms),
                 "lane": _lane(call.tool, calls[call.tool], len(tools)),
-                "kind": kind,
-                "call": f"#{call.seq + 1} {one_line(call.tool, 60)}, asked for in turn {call.turn}",
+                "kind": _kind(call, dominant),
+                "call": f"#{call.seq + 1} {one_line(call.tool, 60)}, {_asked_for(call)}",
                 "took": duration,
                 "arguments": one_line(call.arguments, 400),
                 "answer": one_line(f"{call.answered}, {size(call.result_bytes)}"),
@@ -98,6 +95,24 @@ def _rows(tools: Sequence[ToolCallRow], turns: Sequence[ModelCallRow], first: fl
             }
         )
     return rows
+
+
+def _most_called(calls: Counter[str]) -> str | None:
+    """The tool that was called most; None where no call is repeated."""
+    tool, most = calls.most_common(1)[0] if calls else ("", 0)
+    return tool if most > 1 else None
+
+
+def _kind(call: ToolCallRow, dominant: str | None) -> str:
+    if call.error:
+        return "tool error"
+    if dominant is None:
+        return "tool call"
+    return "most called" if call.tool == dominant else "other tool"
+
+
+def _asked_for(call: ToolCallRow) -> str:
+    return f"asked for in turn {call.turn}" if call.turn else "asked for by no model turn"
 
 
 def _turn_row(turn: ModelCallRow, first: float) -> dict[str, Any]:
@@ -109,7 +124,7 @@ def _turn_row(turn: ModelCallRow, first: float) -> dict[str, Any]:
     return {
         **_bar(turn.started_ms - first, turn.duration_ms),
         "lane": "model",
-        "kind": _KINDS[0],
+        "kind": "model turn",
         "call": f"turn {turn.turn}" + (f", {one_line(turn.served_model, 60)}" if turn.served_model else ""),
         "took": milliseconds(turn.duration_ms),
         "arguments": tokens,
@@ -129,7 +144,7 @@ def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float, title: str
         row["start"], row["end"] = row["start"] / factor, row["end"] / factor
     used = {row["kind"] for row in rows}
     kinds = [kind for kind in _KINDS if kind in used]
-    colours = [_COLOURS[_KINDS.index(kind)] for kind in kinds]
+    colours = [_KINDS[kind] for kind in kinds]
     legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=160, symbolOpacity=1, symbolType="square")
     tooltip = [alt.Tooltip(name, type="nominal") for name in ("call", "took", "arguments", "answer", "error")]
     x = alt.X("start:Q", title=title or f"{unit} from the first call", scale=_axis(span / factor))

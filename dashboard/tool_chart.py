@@ -59,7 +59,7 @@ def _chart(found: Sequence[ArmTools], order: Sequence[str]) -> Any:
     )
     texts = base.mark_text(align="left", dx=4, fontSize=11, color="#1F2937").encode(x="whole:Q", text="text:N")
     height = len(order) * (16 * len(found) + 10)
-    return alt.layer(bars, texts.transform_filter("datum.text !== ''")).properties(height=height + 80)
+    return alt.layer(bars, texts.transform_filter("datum.text !== ''")).properties(height=height + 125)
 
 
 def _bars(one: ArmTools, names: dict[str, str]) -> list[dict[str, Any]]:

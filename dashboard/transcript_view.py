@@ -51,6 +51,9 @@ def _message(number: int, message: Message) -> None:
     content = message.get("content")
     if role == "tool":
         _folded("Result", pretty(content), as_code=True)
+        if "told" in message:
+            st.caption("What the agent told its model of it:")
+            _folded("Told", pretty(message["told"]), as_code=True)
     elif isinstance(content, str):
         if role == "system":
             _folded("Text", content, most=0)

@@ -1,4 +1,4 @@
-"""One warm installation for the tests of the whole stack, in a path with a blank."""
+"""One warm installation for the tests of the whole stack, in a path with a blank, its dashboard and a browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.acceptance.browsing import Opener, Picture, opener, served_dashboard, take_picture
 from tests.acceptance.commands import Installation
 
 
@@ -30,3 +32,31 @@ def airline_suite(installation: Installation, published_data: Path, tmp_path_fac
     done = installation.json("passgrid", "import", "tau-bench", file, "--suite", "airline", "--out", out)
     assert (done["scenarios"], done["cassettes"], done["k"]) == (50, 200, 4)
     return out / "airline"
+
+
+@pytest.fixture(scope="session")
+def dashboard(installation: Installation) -> Iterator[str]:
+    """Its address."""
+    with served_dashboard(installation) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """A browser, closed with its module: while it is open, no other test can run an event loop."""
+    expect.set_options(timeout=20_000)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, dashboard: str) -> Iterator[Opener]:
+    with opener(browser, dashboard) as opened:
+        yield opened
+
+
+@pytest.fixture
+def picture() -> Picture:
+    return take_picture

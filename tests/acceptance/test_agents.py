@@ -1,8 +1,9 @@
-"""Agents that are programs, from `submit-matrix` to the report: replayed, faked, recorded, as arms side by side."""
+"""Agents that are programs, from `submit-matrix` to report and dashboard: replayed, faked, recorded, side by side."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -11,8 +12,11 @@ from typing import Any
 
 import pytest
 import yaml
+from playwright.sync_api import Locator, Page, expect
 
+from tests.acceptance.browsing import Opener, Picture, fits
 from tests.acceptance.commands import Installation
+from tests.conftest import skip_or_fail
 
 LIBRARY = Path(__file__).parents[2] / "scenarios"
 
@@ -26,57 +30,27 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def typescript(suite: Path) -> str:
-    """The name of the agent in TypeScript, built."""
+def agents(suite: Path) -> tuple[str, ...]:
+    """Names of the built-in agent, the shell script, and the one in TypeScript, which is built."""
     if shutil.which("npm") is None:
-        pytest.skip("there is no npm")
+        skip_or_fail("there is no npm")
     folder = suite / "typescript"
     for command in (["npm", "ci", "--silent", "--no-fund", "--no-audit"], ["npm", "run", "--silent", "build"]):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-    return "typescript"
+    return ("built-in", "shell", "typescript")
 
 
-def arms(installation: Installation, run: str) -> dict[str, Any]:
-    """Those of a run by agent."""
-    return {arm["agent"]: arm for arm in installation.json("passgrid", "report", run)["arms"]}
+@pytest.fixture(scope="module")
+def replayed(installation: Installation, suite: Path, agents: tuple[str, ...]) -> str:
+    """A run of all of them in replay."""
+    options = ("--model", "recorded:scripted-clerk", "-k", "4", "--label", "replayed")
+    return submitted(installation, suite, *options, *options_of(agents))
 
 
-def submitted(installation: Installation, suite: Path, *options: str) -> str:
-    done = installation.json("submit-matrix", "--suite", suite, "--wait", *options)
-    assert done["state"] == "done"
-    return done["run"]
-
-
-def test_a_shell_script_and_the_built_in_agent_are_two_arms_of_a_replay(
-    installation: Installation, suite: Path
-) -> None:
-    agents = ("--agent", "built-in", "--agent", "shell")
-    run = submitted(installation, suite, "--model", "recorded:scripted-clerk", "-k", "4", *agents)
-    found = arms(installation, run)
-    assert {name: (arm["passed"], arm["valid"]) for name, arm in found.items()} == {
-        "built-in": (8, 8),
-        "shell": (8, 8),
-    }
-    assert (found["built-in"]["tool_calls"], found["shell"]["tool_calls"]) == (12, 12)
-    assert (found["built-in"]["model_turns"], found["shell"]["model_turns"]) == (20, 0)
-    assert found["shell"]["answers"]["recorded"] == 12
-
-
-def test_an_agent_in_typescript_is_replayed_and_faked(installation: Installation, suite: Path, typescript: str) -> None:
-    replayed = submitted(
-        installation, suite, "--model", "recorded:scripted-clerk", "-k", "4", "--agent", typescript, "--label", "ts"
-    )
-    faked = submitted(
-        installation, suite, "--model", "scripted:clerk", "--mode", "sandbox", "-k", "4", "--agent", typescript
-    )
-    for run in (replayed, faked):
-        arm = arms(installation, run)[typescript]
-        assert (arm["passed"], arm["valid"], arm["model_turns"], arm["tool_calls"]) == (8, 8, 20, 12)
-        assert arm["answers"]["recorded"] == 12
-
-
-def test_agents_in_any_language_meet_the_same_fakes(installation: Installation, suite: Path, typescript: str) -> None:
+@pytest.fixture(scope="module")
+def faked(installation: Installation, suite: Path, agents: tuple[str, ...]) -> str:
+    """A run of all of them against declared fakes."""
     tools = [
         {"name": "count", "calls": [{"args": {"article": "M8 nut"}, "result": "40"}]},
         {
@@ -90,15 +64,120 @@ def test_agents_in_any_language_meet_the_same_fakes(installation: Installation, 
         "fakes": [{"mcpFakes": {"scope": {"context": "faked"}, "undeclaredTools": "deny", "tools": tools}}],
     }
     (suite / "faked.yaml").write_text(yaml.safe_dump(document))
-    agents = ("--agent", "built-in", "--agent", "shell", "--agent", typescript)
-    options = ("--model", "scripted:clerk", "--mode", "sandbox", "-k", "4", "--scenario", "faked", *agents)
-    found = arms(installation, submitted(installation, suite, *options))
+    options = ("--model", "scripted:clerk", "--mode", "sandbox", "-k", "4", "--scenario", "faked", "--label", "faked")
+    run = submitted(installation, suite, *options, *options_of(agents))
     (suite / "faked.yaml").unlink()
-    assert {name: (arm["passed"], arm["answers"]["faked"]) for name, arm in found.items()} == {
-        "built-in": (4, 8),
-        "shell": (4, 8),
-        typescript: (4, 8),
-    }
+    return run
+
+
+def options_of(agents: tuple[str, ...]) -> list[str]:
+    return [word for agent in agents for word in ("--agent", agent)]
+
+
+def arms(installation: Installation, run: str) -> dict[str, Any]:
+    """Those of a run by agent."""
+    return {arm["agent"]: arm for arm in installation.json("passgrid", "report", run)["arms"]}
+
+
+def submitted(installation: Installation, suite: Path, *options: str) -> str:
+    done = installation.json("submit-matrix", "--suite", suite, "--wait", *options)
+    assert done["state"] == "done"
+    return done["run"]
+
+
+def test_agents_in_any_language_are_arms_of_a_replay(
+    installation: Installation, replayed: str, agents: tuple[str, ...]
+) -> None:
+    found = arms(installation, replayed)
+    assert {name: (arm["passed"], arm["valid"], arm["tool_calls"]) for name, arm in found.items()} == dict.fromkeys(
+        agents, (8, 8, 12)
+    )
+    assert {name: arm["model_turns"] for name, arm in found.items()} == {"built-in": 20, "shell": 0, "typescript": 20}
+    assert [found[name]["answers"]["recorded"] for name in agents] == [12, 12, 12]
+
+
+def test_agents_in_any_language_meet_the_same_fakes(
+    installation: Installation, faked: str, agents: tuple[str, ...]
+) -> None:
+    found = arms(installation, faked)
+    assert {name: (arm["passed"], arm["answers"]["faked"]) for name, arm in found.items()} == dict.fromkeys(
+        agents, (4, 8)
+    )
+
+
+@pytest.fixture(scope="module")
+def exported(installation: Installation, replayed: str, faked: str) -> dict[str, str]:
+    """Both runs, by label, when the dashboard can show them."""
+    assert installation.run("passgrid", "export").returncode == 0
+    return {"replayed": replayed, "faked": faked}
+
+
+def card(page: Page, name: str) -> Locator:
+    """The innermost block that holds an arm's name and its figures."""
+    named = page.get_by_test_id("stVerticalBlock").filter(has=page.get_by_text(name, exact=True))
+    return named.filter(has=page.get_by_test_id("stMetric")).last
+
+
+@pytest.mark.parametrize(
+    ("label", "model", "attempts", "calls", "answered"),
+    [("replayed", "recorded:scripted-clerk", 8, 12, "recorded"), ("faked", "scripted:clerk", 4, 8, "faked")],
+)
+def test_every_agent_stands_in_the_comparison_by_name_with_its_figures(
+    open_page: Opener,
+    exported: dict[str, str],
+    agents: tuple[str, ...],
+    picture: Picture,
+    label: str,
+    model: str,
+    attempts: int,
+    calls: int,
+    answered: str,
+) -> None:
+    page = open_page(f"compare?run={exported[label]}")
+    curve = page.get_by_test_id("stVegaLiteChart").first
+    for letter, agent in zip("ABC", agents, strict=True):
+        name = f"{model} · agent {agent}"
+        figures = card(page, name)
+        for expected in ("pass@1 = 1.000", "pass@4 = 1.000", "pass^4 = 1.000", f"n = {attempts} of {attempts}"):
+            expect(figures).to_contain_text(expected)
+        expect(figures).to_contain_text(f"Tool calls{calls}all {answered}")
+        point = f"compared arm: {letter}  {name}; point: pass@4 = 1.000"
+        expect(curve.locator(f"path[aria-label*='{point}']").first).to_be_visible()
+        row = page.get_by_test_id("stDataFrame").locator("tr").filter(has_text=f"{letter}  {name}")
+        expect(row.filter(has_text="100 %")).to_contain_text("1.000")
+    fits(page)
+    if label == "replayed":
+        picture(page, "agents", most=2185)
+
+
+def shows_calls(page: Page, agent: str, turns: int) -> None:
+    """The attempt on the screen is one of this agent, and its timeline has every call."""
+    expect(page.get_by_text(re.compile(f"^recorded:scripted-clerk · agent {agent} · plain · replayed"))).to_be_visible()
+    marks = page.get_by_test_id("stVegaLiteChart").locator("path[aria-roledescription=tick]")
+    expect(marks).to_have_count(2 + turns)
+    for call in ("#1 count", "#2 order"):
+        expect(page.locator(f"path[aria-roledescription=tick][aria-label*='{call}']")).to_be_visible()
+    expect(page.get_by_text("I ordered 60, so there are 100 M8 nuts now.")).to_be_visible()
+
+
+def test_the_timelines_of_agents_show_their_calls(
+    open_page: Opener, exported: dict[str, str], agents: tuple[str, ...]
+) -> None:
+    page = open_page(f"compare?run={exported['replayed']}&scenario=agents/restock")
+    page.get_by_test_id("stPageLink").get_by_text("sample 0 passed").nth(agents.index("shell")).click()
+    shows_calls(page, "shell", 0)
+    page.get_by_role("combobox", name="Arm").click()
+    page.get_by_role("option", name="recorded:scripted-clerk · agent typescript").click()
+    shows_calls(page, "typescript", 3)
+
+
+def test_an_agent_in_typescript_is_answered_from_recordings_in_a_sandbox(
+    installation: Installation, suite: Path, agents: tuple[str, ...]
+) -> None:
+    options = ("--model", "scripted:clerk", "--mode", "sandbox", "-k", "4", "--agent", agents[-1])
+    arm = arms(installation, submitted(installation, suite, *options))[agents[-1]]
+    assert (arm["passed"], arm["valid"], arm["model_turns"], arm["tool_calls"]) == (8, 8, 20, 12)
+    assert arm["answers"]["recorded"] == 12
 
 
 def write_agent(suite: Path, name: str, script: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
 from tests.acceptance.commands import Installation
 from tests.unit.passgrid.importers.exported_folder import attempt_row, write_export
@@ -82,14 +82,6 @@ def _without_ids(document: dict[str, Any]) -> dict[str, Any]:
         assert arm.pop("run")
         del arm["imported_from"]
     return document
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

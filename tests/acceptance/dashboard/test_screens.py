@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.acceptance.browsing import LAPTOP, PHONE, Opener, Picture, fits, settle
 from tests.acceptance.commands import Installation, airline
-from tests.acceptance.dashboard.conftest import LAPTOP, PHONE, Opener, Picture, settle
 
 
 def follow(page: Page, text: str | re.Pattern[str], title: str) -> None:
@@ -18,18 +18,6 @@ def follow(page: Page, text: str | re.Pattern[str], title: str) -> None:
     page.get_by_test_id("stPageLink").get_by_text(text).first.click()
     expect(page.locator("h1")).to_have_text(title)
     settle(page)
-
-
-def fits(page: Page, *, charts: bool = True) -> None:
-    """Nothing scrolls sideways, and charts lie within the screen."""
-    page.wait_for_timeout(500)
-    for box in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth"), f"{box} scrolls sideways"
-    if charts:
-        chart = page.get_by_test_id("stVegaLiteChart").first.bounding_box()
-        assert chart is not None
-        assert page.viewport_size is not None
-        assert chart["x"] + chart["width"] <= page.viewport_size["width"]
 
 
 def compare(run: dict[str, Any]) -> str:

@@ -80,6 +80,28 @@ def test_the_timeline_has_lanes_and_the_most_called_tool(files: AnalysisFiles, o
     assert [layer["mark"]["type"] for layer in charts(app)[0]["layer"]] == ["bar", "tick"]
 
 
+def test_calls_of_an_agent_without_a_model_are_its_own(files: AnalysisFiles, open_page: Open) -> None:
+    key = files.attempt(files.run(), agent="shell", model_turns=0)
+    for seq, tool in enumerate(("count", "order")):
+        files.tool_call(key, seq, tool, turn=0)
+    files.publish()
+    app = open_page("attempt_page.py", run=run_id(1), attempt=attempt_id(key))
+    assert "2 tool calls, none repeated" in said(app)
+    assert [(row["lane"], row["kind"], row["call"]) for row in chart_rows(app)] == [
+        ("1/2  count", "tool call", "#1 count, asked for by no model turn"),
+        ("1/2  order", "tool call", "#2 order, asked for by no model turn"),
+    ]
+
+
+def test_what_an_agent_told_its_model_stands_beside_the_answer(files: AnalysisFiles, open_page: Open) -> None:
+    key = files.attempt(files.run())
+    files.transcript(key, [{"role": "tool", "tool_call_id": "1", "name": "count", "content": "420", "told": "many"}])
+    files.publish()
+    app = open_page("attempt_page.py", run=run_id(1), attempt=attempt_id(key))
+    assert [code.value for code in app.code] == ["420", "many"]
+    assert "What the agent told its model of it:" in said(app)
+
+
 def test_the_transcript_is_readable(files: AnalysisFiles, open_page: Open) -> None:
     key = full(files)
     files.publish()

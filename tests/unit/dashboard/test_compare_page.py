@@ -37,6 +37,7 @@ def test_numbers_come_with_n_coverage_and_interval_and_unknown_is_a_dash(two: An
     (row,) = rows(app)
     assert (row["n"], row["coverage"], row["tool calls"], row["steps"]) == ("6", "100 %", "12", "2 / 2 / 2")
     assert row["pass@1 (95 %)"].startswith("0.500 (")
+    assert row["time"] == "1.5 / 1.5 / 1.5 s"
     assert row["cost"] == row["tokens"] == "–"
 
 
@@ -54,7 +55,7 @@ def test_choosing_another_arm_writes_it_into_the_address(two: AnalysisFiles, ope
     app = open_page("compare_page.py", arm=key("recorded:small"))
     app.multiselect(key="choose_arm").select(key("recorded:large")).run()
     assert app.query_params["arm"] == [key("recorded:small"), key("recorded:large")]
-    assert len(rows(app, 1)) == 2
+    assert len(rows(app, 2)) == 2
 
 
 def test_taking_an_arm_of_a_run_away_names_those_that_are_left(two: AnalysisFiles, open_page: Open) -> None:
@@ -120,6 +121,41 @@ def test_points_that_rest_on_few_are_hollow(two: AnalysisFiles, open_page: Open)
     assert "Hollow points" in said(app)
 
 
+def test_arms_that_are_equal_stand_beside_each_other(files: AnalysisFiles, open_page: Open) -> None:
+    run = files.run()
+    for agent in ("built-in", "shell", "typescript"):
+        files.attempt(run, agent=agent)
+    files.publish()
+    points = chart_rows(open_page("compare_page.py", run=run))
+    assert {(row["k"], row["value"]) for row in points} == {(1, 1.0)}
+    built_in, shell, typescript = (row["x"] for row in points)
+    assert built_in < shell == 1 < typescript
+    assert typescript - built_in < 0.1
+
+
+def test_an_agent_is_named_as_such_wherever_its_arm_is(files: AnalysisFiles, open_page: Open) -> None:
+    run = files.run()
+    attempt = files.attempt(run, agent="shell")
+    files.publish()
+    app = open_page("compare_page.py", run=run)
+    assert "**recorded:small · agent shell**" in said(app)
+    assert rows(app)[0]["arm"] == "A  recorded:small · agent shell"
+    app = open_page("attempt_page.py", run=run, attempt=f"{attempt:04x}".ljust(32, "a"))
+    assert "recorded:small · agent shell · plain · default · replay" in said(app)
+
+
+def test_a_bar_of_steps_stands_over_its_number(files: AnalysisFiles, open_page: Open) -> None:
+    run = files.run()
+    for sample, calls in enumerate((1, 2)):
+        files.attempt(run, sample=sample, tool_calls=calls)
+    files.publish()
+    app = open_page("compare_page.py", run=run)
+    bars, median = (layer["data"]["values"] for layer in charts(app)[-1]["layer"])
+    assert [(row["steps"], row["from"], row["to"]) for row in bars] == [("1", 0.5, 1.5), ("2", 1.5, 2.5)]
+    assert median == [{"x": 1.5}]
+    assert "median 1.5, p90 2, max 2" in said(app)
+
+
 def test_a_scenario_leads_to_its_attempts(two: AnalysisFiles, open_page: Open) -> None:
     app = open_page("compare_page.py", arm=key("recorded:small"), scenario="shop/cancel")
     assert "✓ sample 0 passed" in links(app)
@@ -177,8 +213,8 @@ def test_the_verdict_is_told_in_words_with_what_it_rests_on(two: AnalysisFiles, 
     assert [(row["arm"], row["difference"], row["better / worse / equal"]) for row in differences] == [
         ("B  recorded:large", "+0.333", "2 / 0 / 1")
     ]
-    assert differences[0]["steps"] == "2.0 → 2.0 (the same in every scenario)"
-    assert differences[0]["cost"] == "unknown"
+    used = {row["on average"]: row["B  recorded:large"] for row in rows(app, 1)}
+    assert (used["steps"], used["cost"]) == ("2.0 → 2.0 (the same in every scenario)", "unknown")
 
 
 def test_an_arm_of_low_coverage_is_not_compared_and_that_is_said(two: AnalysisFiles, open_page: Open) -> None:

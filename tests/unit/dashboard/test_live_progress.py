@@ -24,7 +24,7 @@ PROGRESS = {
     "done": 10,
     "arms": [
         {**_ARM, "model": "openai:x", "running": 4, "outcomes": {"passed": 7}},
-        {**_ARM, "model": "openai:y", "running": 0, "outcomes": {"failed": 1, "limit(turns)": 2}},
+        {**_ARM, "model": "openai:y", "agent": "shell", "running": 0, "outcomes": {"failed": 1, "limit(turns)": 2}},
     ],
     "reasons": [{"reason": "said **nothing**", "count": 3}],
 }
@@ -89,7 +89,7 @@ def test_active_runs_are_read_over_tcp_and_unix_sockets(api: Api, address: str) 
     assert (run.run_id, run.wanted, run.done) == (RUN, 40, 10)
     assert [(arm.name, arm.done, arm.running) for arm in run.arms] == [
         ("openai:x · plain · default", 7, 4),
-        ("openai:y · plain · default", 3, 0),
+        ("openai:y · plain · default · agent shell", 3, 0),
     ]
     assert run.reasons == (("said **nothing**", 3),)
 

@@ -19,6 +19,13 @@ def test_numbers_are_readable() -> None:
     assert [numbers.size(value) for value in (984, 3064, 5_200_000)] == ["984 B", "3.06 kB", "5.2 MB"]
 
 
+def test_a_unit_that_all_numbers_have_is_written_once() -> None:
+    assert numbers.series(["171 ms", "317 ms", "320 ms"]) == "171 / 317 / 320 ms"
+    assert numbers.series(["1.5", "2", "2"]) == "1.5 / 2 / 2"
+    assert numbers.series(["100 ms", "2 s", "2 s"]) == "100 ms / 2 s / 2 s"
+    assert numbers.series(["2 min 5 s", "3 min 5 s", "4 min 5 s"]) == "2 min 5 s / 3 min 5 s / 4 min 5 s"
+
+
 def test_a_share_is_rounded_down() -> None:
     assert numbers.share(1.0) == "100 %"
     assert numbers.share(0.9999) == "99.9 %"

@@ -33,3 +33,16 @@ def test_a_run_without_attempts_has_no_coverage(files: AnalysisFiles, open_page:
     listed = rows(open_page("runs_page.py"))
     assert listed[0]["coverage"] is None
     assert listed[0]["models"] is None
+
+
+def test_agents_are_listed_where_some_were_chosen(files: AnalysisFiles, open_page: Open) -> None:
+    ours, imported = files.run(2), files.run(1, imported_from="inspect")
+    for agent in ("shell", "built-in"):
+        files.attempt(ours, agent=agent)
+    files.attempt(imported)
+    files.publish()
+    assert [row["agents"] for row in rows(open_page("runs_page.py"))] == ["built-in, shell", None]
+
+
+def test_without_chosen_agents_there_is_no_column_of_them(two: AnalysisFiles, open_page: Open) -> None:
+    assert "agents" not in rows(open_page("runs_page.py"))[0]
