@@ -112,7 +112,9 @@ def under_lease(database: sa.Connection, test: str) -> int:
 
 def holders(database: sa.Connection) -> list[int]:
     """Connections that hold leases of tests."""
-    query = "SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = 7001 AND mode = 'ExclusiveLock'"
+    query = (
+        "SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = 7001 AND mode = 'ExclusiveLock'"
+    )
     return list(database.exec_driver_sql(query).scalars())
 
 
