@@ -7,6 +7,7 @@ down_revision = "0011"
 
 # Advisory locks say who answers. 7001 and a test: held alone by the process that has its lease, together by those that
 # ask for it in Postgres. 7002 and a space: held together by processes with leases, alone by who changes or reads it.
+# 7003 and a space: held together by claims, alone by a reset, so that none begins before one and ends after it.
 UPGRADE = """
 ALTER TABLE gateway_journal ADD COLUMN handed BIGINT;
 COMMENT ON COLUMN gateway_journal.handed IS 'which row of a process with a lease; null: there was none';
@@ -84,6 +85,7 @@ DECLARE
     kept TEXT;
     began BIGINT;
 BEGIN
+    PERFORM pg_advisory_xact_lock_shared(7003, hashtext(p_space));
     IF NOT pg_try_advisory_xact_lock_shared(7001, gateway_lock(p_test)) THEN
         o_outcome := 'leased';
         o_row := p_test;

@@ -108,7 +108,7 @@ class Control:
         test_id = _test_of(asked, bearer)
         if test_id is None:
             raise _Refused(400, error="testId is missing: whose state is to be forgotten?")
-        await self._in_database(lambda connection: end_test(connection, self._space, test_id))
+        await self._in_database(lambda connection: end_test(connection, self._space, _stored(test_id)))
         return _json(200, {"ended": test_id})
 
     async def _fakes(self, request: HttpRequest, bearer: Bearer) -> HttpReply:
@@ -136,7 +136,7 @@ class Control:
 
     async def _report(self, request: HttpRequest, bearer: Bearer) -> HttpReply:
         asked = self._asked(request, {"testId", "mount"})
-        test_id = _test_of(asked, bearer)
+        test_id = _stored(_test_of(asked, bearer) or "") or None
         rows = await self._rows(test_id or "", 1_000_000, since_reset=True)
         evicted = await self._in_database(lambda connection: evicted_mounts(connection, self._space, test_id or ""))
         await self._state.refresh()
@@ -146,7 +146,7 @@ class Control:
         return _json(200, report.to_json())
 
     async def _rows(self, test_id: str | None, last: int, *, since_reset: bool = False) -> list[JournalRow]:
-        wanted = "" if test_id == DEFAULT_TEST else test_id
+        wanted = None if test_id is None else _stored(test_id)
         return await self._in_database(
             lambda connection: journal(connection, self._space, wanted, last, since_reset=since_reset)
         )
@@ -199,6 +199,11 @@ def _test_of(asked: Mapping[str, str], bearer: Bearer) -> str | None:
     if wanted not in {None, bearer.test_id}:
         raise _Refused(403, error="this token reads its own test and no other")
     return bearer.test_id
+
+
+def _stored(test_id: str) -> str:
+    """A test as the database has it: what came without one is under an empty name."""
+    return "" if test_id == DEFAULT_TEST else test_id
 
 
 def _only_everything(bearer: Bearer) -> None:

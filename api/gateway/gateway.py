@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import sqlalchemy as sa
 
@@ -15,6 +16,7 @@ from passgrid.fakes.loading import Fakes
 from passgrid.fakes.mount_fakes import MountFakes
 from passgrid.fakes.state import DEFAULT_CAP
 from passgrid.model_api.model_api import ModelApi
+from passgrid.model_api.refusals import Refusal
 from passgrid.server import DEFAULT_MOUNT
 from passgrid.warehouse.gateway_state import SharedState
 from passgrid.wire.http import JSON, HttpReply, HttpRequest
@@ -60,7 +62,8 @@ class Gateway:
         try:
             bearer = bearer_of(request, self._key, required=self._token_required)
         except BadToken as error:
-            return HttpReply(401, dump({"error": str(error)}), (JSON, (b"www-authenticate", b"Bearer")))
+            refused = self._refused(request, 401, {"error": str(error)})
+            return replace(refused, headers=(*refused.headers, (b"www-authenticate", b"Bearer")))
         mount = self._mounts.get(request.path)
         if mount is not None and request.path in self._paths(self._state.fakes):
             return await mount.handle(request, Identity(bearer.test_id))
@@ -76,13 +79,19 @@ class Gateway:
             try:
                 who = over(request_identity(request), Identity(bearer.test_id))
             except BadIdentity as error:
-                return _json(400, error.body)
+                return self._refused(request, 400, error.body)
             return await self._models.handle(as_identified(request, who))
         mount = await self._mount(request.path)
         if mount is None:
             paths = ", ".join(sorted(self._paths(self._state.fakes)))
             return _json(404, {"error": f"there is no {request.path}; mounts: {paths or 'none'}"})
         return await mount.handle(request, Identity(bearer.test_id))
+
+    def _refused(self, request: HttpRequest, status: int, body: Mapping[str, str]) -> HttpReply:
+        """An error before anybody was asked; clients of a model API understand only its own form."""
+        if self._models is not None and self._models.handles(request.path):
+            return self._models.refused(request, Refusal(status, body["error"], code=body.get("code"), final=True))
+        return _json(status, body)
 
     def _paths(self, fakes: Fakes) -> set[str]:
         """Where something is served; worked out once for each version of what is loaded."""

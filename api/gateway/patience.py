@@ -34,6 +34,12 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop_waiting()
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        """Something came; empty lines between two requests begin none, and are not waited for either."""
+        super().data_received(data)
+        if self._deadline is None and self.cycle is not None and self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison] - none before the first request
+            self._wait()
+
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         self._wait()

@@ -74,8 +74,9 @@ def unload(connection: sa.Connection, space: str) -> None:
     fakes = _locked_fakes(connection, space)
     counters = json.dumps({path: mount.counter for path, mount in fakes.mounts.items()})
     of_space = {"space": space, "counters": counters}
-    # Tests before anything of theirs: whoever is answered holds the row of its test.
+    # Whoever is being answered is waited for; whoever asks meanwhile waits, and then knows of the reset.
     for statement in (
+        "SELECT pg_advisory_xact_lock(7003, hashtext(:space))",
         "UPDATE gateway_tests SET state = 'none', begun = NULL, "
         "since = (SELECT coalesce(max(id), 0) FROM gateway_journal) WHERE space = :space",
         "DELETE FROM gateway_used USING gateway_tests t WHERE t.id = test AND t.space = :space",

@@ -12,15 +12,24 @@ from pathlib import Path
 from api.stack.addresses import Addresses
 
 PASSGRID = str(Path(sys.executable).parent / "passgrid")
+IMPATIENT = """
+from api.cli.main import main
+from api.gateway import patience
+patience.REQUEST_SECONDS = {seconds}
+main()
+"""
 
 
 @contextlib.contextmanager
 def gateway_process(
-    stack: Addresses, database_url: str, *arguments: str
+    stack: Addresses, database_url: str, *arguments: str, request_seconds: float | None = None
 ) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    """A gateway and its address; killed at the end."""
+    """A gateway and its address; killed at the end. request_seconds: within which a request must have come."""
+    program = [PASSGRID]
+    if request_seconds is not None:
+        program = [sys.executable, "-c", IMPATIENT.format(seconds=request_seconds)]
     process = subprocess.Popen(
-        [PASSGRID, "gateway", "serve", *arguments],
+        [*program, "gateway", "serve", *arguments],
         stdout=subprocess.PIPE,
         stderr=None if os.environ.get("PASSGRID_TEST_LOUD") else subprocess.DEVNULL,
         text=True,

@@ -90,6 +90,13 @@ class Fakes:
         """The same, one after the other."""
         return [await self.ask(url) for _ in range(times)]
 
+    async def asks_until_leased(self, url: str, database: sa.Connection) -> list[int]:
+        """The same, until the process answers on its own: it takes a moment to connect."""
+        answers: list[int] = []
+        while not under_lease(database, self.test):
+            answers.append(await self.ask(url))
+        return answers
+
     async def report(self, url: str) -> dict[str, Any]:
         """What the report of the test says."""
         return (await self.client.get(f"{url}/__aimock/report", params={"testId": self.test})).json()
@@ -121,10 +128,12 @@ def holders(database: sa.Connection) -> list[int]:
 async def test_a_test_whose_calls_come_to_one_process_is_answered_there_in_order(
     two: list[str], client: httpx2.AsyncClient, database: sa.Connection
 ) -> None:
-    fakes = Fakes(client, "alone", 30)
+    fakes = Fakes(client, "alone", 300)
     await fakes.load(two[0])
-    assert await fakes.asks(two[0], 32) == [*range(30), EXHAUSTED, EXHAUSTED]
-    assert under_lease(database, "alone") >= 20
+    answered = await fakes.asks_until_leased(two[0], database)
+    answered += await fakes.asks(two[0], 300 - len(answered) + 2)
+    assert answered == [*range(300), EXHAUSTED, EXHAUSTED]
+    assert under_lease(database, "alone") > 50
 
 
 @pytest.mark.parametrize("reader", [0, 1])
@@ -224,7 +233,7 @@ async def test_a_killed_process_leaves_every_answer_in_the_journal(
         while (number := await fakes.ask(url)) >= 0:
             answered.append(number)
             if len(answered) == 400:
-                assert under_lease(database, "killed") > 200
+                assert under_lease(database, "killed") > 50
                 process.send_signal(signal.SIGKILL)
 
     await asyncio.gather(*(go_on() for _ in range(16)))
@@ -259,30 +268,35 @@ async def test_what_postgres_cut_off_is_written_again(
 async def test_what_postgres_refuses_to_write_is_written_when_it_can_be(
     two: list[str], client: httpx2.AsyncClient, database: sa.Connection
 ) -> None:
-    fakes = Fakes(client, "refused", 100)
+    fakes = Fakes(client, "refused", 1_000)
     await fakes.load(two[0])
-    answered = await fakes.asks(two[0], 10)
+    answered = await fakes.asks_until_leased(two[0], database)
     database.exec_driver_sql("ALTER TABLE gateway_journal ADD CONSTRAINT full_disk CHECK (handed IS NULL) NOT VALID")
     answered.append(await fakes.ask(two[0]))
     following = asyncio.create_task(fakes.asks(two[0], 3))
     await asyncio.sleep(0.5)
     assert not following.done()
     database.exec_driver_sql("ALTER TABLE gateway_journal DROP CONSTRAINT full_disk")
-    assert [*answered, *await following] == list(range(14))
-    assert await fakes.served(two[1]) == Counter(range(14))
+    answered += await following
+    assert answered == list(range(len(answered)))
+    assert await fakes.served(two[1]) == Counter(answered)
 
 
 async def test_a_process_that_stands_still_loses_its_lease(
-    two: list[str], doomed: tuple[str, subprocess.Popen[str]], client: httpx2.AsyncClient
+    two: list[str],
+    doomed: tuple[str, subprocess.Popen[str]],
+    client: httpx2.AsyncClient,
+    database: sa.Connection,
 ) -> None:
     url, process = doomed
-    fakes = Fakes(client, "standing still", 40)
+    fakes = Fakes(client, "standing still", 1_000)
     await fakes.load(two[0])
-    assert await fakes.asks(url, 10) == list(range(10))
+    answered = await fakes.asks_until_leased(url, database)
     process.send_signal(signal.SIGSTOP)
-    assert await fakes.asks(two[0], 10) == list(range(10, 20))
+    answered += await fakes.asks(two[0], 10)
     waiting = asyncio.create_task(fakes.ask(url))
     await asyncio.sleep(0.1)
     process.send_signal(signal.SIGCONT)
-    assert await waiting == 20
-    assert await fakes.served(two[1]) == Counter(range(21))
+    answered.append(await waiting)
+    assert answered == list(range(len(answered)))
+    assert await fakes.served(two[1]) == Counter(answered)
