@@ -145,7 +145,9 @@ def _chart(rows: list[dict[str, Any]], lanes: list[str], span: float, title: str
     used = {row["kind"] for row in rows}
     kinds = [kind for kind in _KINDS if kind in used]
     colours = [_KINDS[kind] for kind in kinds]
-    legend = alt.Legend(title=None, orient="top", columns=2, labelLimit=160, symbolOpacity=1, symbolType="square")
+    legend = alt.Legend(
+        title=None, orient="top", columns=2, labelLimit=160, labelFontSize=11, symbolOpacity=1, symbolType="square"
+    )
     tooltip = [alt.Tooltip(name, type="nominal") for name in ("call", "took", "arguments", "answer", "error")]
     x = alt.X("start:Q", title=title or f"{unit} from the first call", scale=_axis(span / factor))
     base = alt.Chart(alt.Data(values=rows)).encode(
