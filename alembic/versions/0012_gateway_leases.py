@@ -10,8 +10,7 @@ down_revision = "0011"
 # 7003 and a space: held together by claims, alone by a reset, so that none begins before one and ends after it.
 UPGRADE = """
 ALTER TABLE gateway_journal ADD COLUMN handed BIGINT;
-COMMENT ON COLUMN gateway_journal.handed IS 'which row of a process with a lease; null: there was none';
-CREATE UNIQUE INDEX gateway_journal_handed ON gateway_journal (handed) WHERE handed IS NOT NULL;
+COMMENT ON COLUMN gateway_journal.handed IS 'number of a row written under a lease; null: there was none';
 DROP FUNCTION gateway_ask, gateway_begin;
 CREATE FUNCTION gateway_lock(p_test BIGINT) RETURNS INTEGER LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS 'SELECT mod(p_test, 2147483647)::INTEGER';

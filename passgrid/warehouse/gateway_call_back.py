@@ -1,4 +1,4 @@
-"""Get back what gateway processes hold leases of, before somebody else reads or changes it.
+"""Get back what gateway processes hold leases of, before somebody else claims or changes it.
 
 Who holds a lease is told over a channel and gives it back within a moment. Whoever does not, because it is stopped or
 cut off, loses its connection to Postgres and its lease with it.
@@ -21,15 +21,22 @@ PATIENCE_SECONDS = 3.0
 _SAID_AGAIN_SECONDS = 0.05
 _SHORTEST, _LONGEST = 0.0005, 0.02
 
+_SQL = (
+    "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid() "
+    "AND CASE WHEN CAST({test} AS text) = '' "
+    "THEN classid = 7002 AND CAST(objid AS bigint) = CAST({lock} AS bigint) AND mode = 'ShareLock' "
+    "ELSE classid = 7001 AND CAST(objid AS bigint) = gateway_lock(CAST(nullif({test}, '') AS bigint)) "
+    "AND mode = 'ExclusiveLock' END"
+)
+"""Ends the connections that hold a test, or everything."""
 NOTIFY = b"notify"
 HANG_UP = b"hang_up"
 STATEMENTS = {
     NOTIFY: b"SELECT pg_notify($1, $2)",
-    HANG_UP: b"SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted "
-    b"AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid() "
-    b"AND CASE WHEN $1 = '' THEN classid = 7002 AND objid::bigint = $2::bigint AND mode = 'ShareLock' "
-    b"ELSE classid = 7001 AND objid::bigint = gateway_lock($1::bigint) AND mode = 'ExclusiveLock' END",
+    HANG_UP: _SQL.format(test="$1", lock="$2").encode(),
 }
+_HANG_UP = sa.text(_SQL.format(test=":test", lock=":lock"))
 
 
 def space_lock(space: str) -> int:
@@ -49,13 +56,15 @@ class CallBack:
         self._line = line
         self._space = space
         self._pauses = _pauses()
-        self._begun = time.monotonic()
-        self._said = 0.0
+        self._test: str | None = None
+        self._begun = self._said = 0.0
 
     async def wait(self, test: str = EVERYTHING) -> None:
         """Ask for a test, or for everything, and wait a moment."""
         now = time.monotonic()
-        if now - self._begun > PATIENCE_SECONDS:
+        if test != self._test:
+            self._test, self._begun, self._said = test, now, 0.0
+        elif now - self._begun > PATIENCE_SECONDS:
             await self._line.ask(HANG_UP, [test.encode(), str(space_lock(self._space)).encode()])
         if now - self._said > _SAID_AGAIN_SECONDS:
             self._said = now
@@ -95,9 +104,8 @@ def _until(
 
 
 def _hang_up(connection: sa.Connection, space: str, tests: Sequence[int]) -> None:
-    statement = STATEMENTS[HANG_UP].decode().replace("$1", ":test").replace("$2", ":lock").replace("::bigint", "")
     for test in tests or (EVERYTHING,):
-        connection.execute(sa.text(statement), {"test": str(test), "lock": space_lock(space)})
+        connection.execute(_HANG_UP, {"test": str(test), "lock": space_lock(space)})
 
 
 def _pauses() -> Iterator[float]:

@@ -1,9 +1,9 @@
 """Tests that one gateway process answers for alone, as long as all of their calls come to it.
 
-A claim in Postgres costs a call more than everything else together, so a process that got several calls of a test in a
-row takes a lease of it: an advisory lock of its connection. It then knows what is used up, decides itself, and answers
-as soon as the row is handed to Postgres, without waiting for what Postgres says. Postgres lets go of the lock when the
-process is gone and everything that it handed over is written. See `handing_over` for why nothing is lost.
+To ask Postgres for every claim costs a call more than everything else together, so a process that got several calls of
+a test in a row takes a lease of it: an advisory lock of its connection. It then knows what is used up and decides
+itself; Postgres only has to write it down, the rows of many calls at once. An answer is given when its row is written.
+The lock goes with the connection, and a row that came over it is a claim nobody else can have made.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 
 from passgrid.fakes.state import Candidate
-from passgrid.warehouse.gateway_call_back import EVERYTHING, space_lock
-from passgrid.warehouse.handing_over import HandingOver
-from passgrid.warehouse.pipelined import AskedInVainOfPostgres, Statement
+from passgrid.warehouse.gateway_call_back import EVERYTHING, channel_of, space_lock
+from passgrid.warehouse.group_commit import GroupCommit
+from passgrid.warehouse.pipelined import AskedInVainOfPostgres
 
 log = logging.getLogger(__name__)
 
@@ -31,19 +31,23 @@ AFTER_TAKING_SECONDS = 1.0
 MOST_LEASES = 200
 _MOST_TESTS = 100_000
 
+AFTER_READING_SECONDS = 0.2
+"""No lease is taken where somebody asked for all of them: who changes something has to get in between."""
+
 _ROW = b"row"
-_USED = b"used_up"
+_FIND = b"find"
 _LEASE = b"lease"
 _GIVE_BACK = b"give_back"
 _NUMBER = b"number"
 _STATEMENTS = {
-    _ROW: b"INSERT INTO gateway_journal (handed, test, outcome, entry_id, context, tool, method, path, headers, body) "
-    b"VALUES ($1, $2, 'answered', $3, $4, $5, $6, $7, $8, $9) "
-    b"ON CONFLICT (handed) WHERE handed IS NOT NULL DO NOTHING",
-    _USED: b"INSERT INTO gateway_used AS u (test, since, entry_id, used) VALUES ($1, $2, $3, $4) "
-    b"ON CONFLICT (test, since, entry_id) DO UPDATE SET used = greatest(u.used, excluded.used)",
+    _ROW: b"WITH claim AS (INSERT INTO gateway_used AS u (test, since, entry_id, used) VALUES ($2, $4, $3, $5) "
+    b"ON CONFLICT (test, since, entry_id) DO UPDATE SET used = excluded.used) "
+    b"INSERT INTO gateway_journal (handed, test, outcome, entry_id, context, tool, method, path, headers, body) "
+    b"VALUES ($1, $2, 'answered', $3, $6, $7, $8, $9, $10, $11)",
+    _FIND: b"SELECT 1 FROM gateway_journal WHERE test = $1 AND handed = $2",
     _LEASE: b"SELECT * FROM gateway_lease($1, $2, $3, $4, $5)",
-    _GIVE_BACK: b"SELECT pg_advisory_unlock(7001, gateway_lock($1)), pg_advisory_unlock_shared(7002, $2)",
+    _GIVE_BACK: b"SELECT pg_advisory_unlock(7001, gateway_lock(test)), pg_advisory_unlock_shared(7002, $2) "
+    b"FROM unnest($1::bigint[]) test",
     _NUMBER: b"SELECT nextval('gateway_order')",
 }
 
@@ -57,7 +61,6 @@ class Lease:
     """Of what is loaded."""
     since: bytes
     used: dict[str, int]
-    ended: bool = False
 
     def claim(self, version: int, candidates: Sequence[Candidate]) -> str | None:
         """The first entry that is not used up; None: it is not as plain as that, ask Postgres."""
@@ -69,19 +72,6 @@ class Lease:
                 self.used[candidate.entry_id] = used + 1
                 return candidate.entry_id
         return None
-
-
-@dataclass(slots=True)
-class Answer:
-    """On its way into the journal."""
-
-    lease: Lease
-    entry_id: str
-    used: int
-    """Calls the entry has answered with this one."""
-    request: Sequence[bytes | None]
-    """Context, tool, method, path, headers and body."""
-    number: bytes = b""
 
 
 @dataclass(slots=True)
@@ -103,13 +93,12 @@ class Leases:
         self._space = space
         self._lock = str(space_lock(space)).encode()
         self._known = known
-        self._line = HandingOver[Answer](
-            conninfo,
-            _STATEMENTS,
-            _statements,
-            first_number=_NUMBER,
-            lost=self._lost,
+        self._line = GroupCommit(
+            conninfo, _STATEMENTS, channel=channel_of(space), notified=self._called_back, lost=self._lost
         )
+        self._number = 0
+        self._connections = 0
+        self._not_before = 0.0
         self._connecting: asyncio.Task[None] | None = None
         self._held: OrderedDict[bytes, Lease] = OrderedDict()
         self._asked: OrderedDict[bytes, _Asked] = OrderedDict()
@@ -118,28 +107,31 @@ class Leases:
     async def answer(
         self, test: bytes, version: int, candidates: Sequence[Candidate], request: Sequence[bytes | None]
     ) -> str | None:
-        """The entry that answers a call, when its row is in Postgres's hands; None: Postgres must be asked."""
+        """The entry that answers a call, when its row is written; None: Postgres must be asked.
+
+        `request`: context, tool, method, path, headers and body.
+        """
         lease = self._held.get(test)
-        if lease is None:
+        entry_id = None if lease is None else lease.claim(version, candidates)
+        if lease is None or entry_id is None:
             return None
-        self._line.look()  # the connection may be gone
-        entry_id = None if lease.ended else lease.claim(version, candidates)
-        if entry_id is None:
-            return None
-        handed = await self._line.hand(Answer(lease, entry_id, lease.used[entry_id], request))
-        return entry_id if handed else None
+        self._number += 1
+        number = str(self._number).encode()
+        used = str(lease.used[entry_id]).encode()
+        try:
+            written = await self._line.write(_ROW, [number, test, entry_id.encode(), lease.since, used, *request])
+        except AskedInVainOfPostgres as error:
+            log.warning("an answer may not have been written: %s", error)
+            written = bool(await self._line.ask(_FIND, [test, number]))
+        return entry_id if written else None
 
     async def settled(self, test: bytes) -> None:
         """Wait while a lease of the test is being taken."""
         while (taking := self._asked_of(test).taking) is not None:
             await asyncio.shield(taking)
 
-    async def before_asking(self, test: bytes) -> None:
-        """Postgres is about to be asked for a test: what was answered is used up. Say `after_asking` when it has told.
-
-        Raises `AskedInVainOfPostgres` where answers of before cannot be written down.
-        """
-        await self._line.all_written()
+    def before_asking(self, test: bytes) -> None:
+        """Postgres is about to be asked for a test; say `after_asking` when it has told."""
         self._asked_of(test).under_way += 1
 
     def after_asking(self, test: bytes, *, answered: bool) -> None:
@@ -147,41 +139,27 @@ class Leases:
         asked = self._asked_of(test)
         asked.under_way -= 1
         asked.in_a_row = asked.in_a_row + 1 if answered else 0
-        if asked.taking is None and asked.in_a_row >= CALLS_IN_A_ROW and time.monotonic() >= asked.not_before:
+        due = time.monotonic() >= max(asked.not_before, self._not_before)
+        if asked.taking is None and asked.in_a_row >= CALLS_IN_A_ROW and due:
             self._want(asked)
         if asked.taking is not None and asked.under_way == 0 and not asked.sent:
             asked.sent = True
             self._begin(self._take(test, asked))
 
     async def give_back(self, test: bytes) -> None:
-        """Let others answer for a test, when everything handed over is written."""
+        """Let others answer for a test."""
         lease = self._held.get(test)
         if lease is not None:
-            await self._end(lease)
+            await self._end([lease])
 
     async def give_all_back(self) -> None:
         """The same for every test."""
-        for lease in list(self._held.values()):
-            await self._end(lease)
-
-    def called_back(self, said: str) -> None:
-        """Somebody asks for tests, by their numbers, or for everything."""
-        if said == EVERYTHING:
-            self._begin(self.give_all_back())
-            return
-        for test in said.encode().split():
-            lease = self._held.get(test)
-            if lease is not None:
-                self._asked_of(test).not_before = time.monotonic() + AFTER_CALL_BACK_SECONDS
-                self._begin(self._end(lease))
-
-    def deaf(self) -> None:
-        """Nobody can ask for anything any more: the connection is gone that `called_back` comes over."""
+        self._not_before = time.monotonic() + AFTER_READING_SECONDS
         if self._held:
-            self._begin(self.give_all_back())
+            await self._end(list(self._held.values()))
 
     def close(self) -> None:
-        """End the connection; leases end with it. What is not known to be written is written now."""
+        """End the connection; leases end with it."""
         self._line.close()
         for task in self._tasks:
             task.cancel()
@@ -206,6 +184,8 @@ class Leases:
     async def _connect(self) -> None:
         try:
             await self._line.connect()
+            # Rows are numbered through, whichever process and connection writes them.
+            self._number = _whole((await self._line.order(_NUMBER, []))[0][0]) << 32
         except AskedInVainOfPostgres as error:
             log.warning("no leases: %s", error)
 
@@ -213,10 +193,11 @@ class Leases:
         asked.not_before = time.monotonic() + AFTER_TAKING_SECONDS
         loads, sessions = self._known()
         versions = (str(loads).encode(), str(sessions).encode())
+        connections = self._connections
         try:
             rows = await self._line.order(_LEASE, [self._space.encode(), self._lock, *versions, test])
             since, used = rows[0]
-            if since is not None:
+            if since is not None and connections == self._connections:
                 self._hold(Lease(test, loads, since.encode(), _counts(used)))
         except AskedInVainOfPostgres as error:
             log.warning("no lease: %s", error)
@@ -227,23 +208,35 @@ class Leases:
 
     def _hold(self, lease: Lease) -> None:
         self._held[lease.test] = lease
-        if len(self._held) > MOST_LEASES:
-            self._begin(self._end(next(iter(self._held.values()))))
+        if time.monotonic() < self._not_before:
+            self._begin(self.give_all_back())
+        elif len(self._held) > MOST_LEASES:
+            self._begin(self._end([next(iter(self._held.values()))]))
 
-    async def _end(self, lease: Lease) -> None:
-        if lease.ended:
+    async def _end(self, leases: Sequence[Lease]) -> None:
+        ending = [lease for lease in leases if self._held.get(lease.test) is lease]
+        for lease in ending:
+            del self._held[lease.test]
+        if not ending:
             return
-        del self._held[lease.test]
-        lease.ended = True
         try:
-            await self._line.order(_GIVE_BACK, [lease.test, self._lock])
+            await self._line.order(_GIVE_BACK, [_numbers(ending), self._lock])
         except AskedInVainOfPostgres as error:
-            log.info("a lease went with its connection: %s", error)
+            log.info("leases went with their connection: %s", error)
+
+    def _called_back(self, said: str) -> None:
+        """Somebody asks for tests, by their numbers, or for everything."""
+        if said == EVERYTHING:
+            self._begin(self.give_all_back())
+            return
+        asked = [lease for test in said.encode().split() if (lease := self._held.get(test)) is not None]
+        for lease in asked:
+            self._asked_of(lease.test).not_before = time.monotonic() + AFTER_CALL_BACK_SECONDS
+        self._begin(self._end(asked))
 
     def _lost(self) -> None:
         """The connection is gone, and every lease with it."""
-        for lease in self._held.values():
-            lease.ended = True
+        self._connections += 1
         self._held.clear()
 
     def _begin(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
@@ -253,18 +246,13 @@ class Leases:
         return task
 
 
-def _statements(answers: Sequence[Answer]) -> list[Statement]:
-    """Rows of the journal, and how far their entries are used up."""
-    rows: list[Statement] = [
-        (_ROW, [one.number, one.lease.test, one.entry_id.encode(), *one.request]) for one in answers
-    ]
-    last = {(one.lease.test, one.lease.since, one.entry_id): one.used for one in answers}
-    used: list[Statement] = [
-        (_USED, [test, since, entry_id.encode(), str(count).encode()])
-        for (test, since, entry_id), count in last.items()
-    ]
-    return [*rows, *used]
+def _numbers(leases: Sequence[Lease]) -> bytes:
+    return b"{" + b",".join(lease.test for lease in leases) + b"}"
 
 
 def _counts(text: str | None) -> dict[str, int]:
     return json.loads(text or "{}")
+
+
+def _whole(text: str | None) -> int:
+    return int(text or 0)

@@ -133,11 +133,6 @@ def journal(
 
     `test_id` empty: those without one.
     """
-    if test_id is None:
-        call_everything_back(connection, space)
-    else:
-        call_tests_back(connection, space, test_id)
-    connection.rollback()  # what was answered until now is written; the others may go on
     query = sa.text(
         "SELECT j.id, j.at, t.mount, t.test_id, j.context, j.tool, j.outcome, j.entry_id, j.answered, j.failed, "
         "j.result, "

@@ -12,7 +12,7 @@ from passgrid.fakes.loading import Fakes, load
 from passgrid.fakes.mount_fakes import MountFakes
 from passgrid.fakes.state import DEFAULT_CAP, Ask, FakeOutcome, JournalRequest, Stale, Told
 from passgrid.warehouse.gateway_call_back import STATEMENTS as CALL_BACK
-from passgrid.warehouse.gateway_call_back import CallBack, channel_of, space_lock
+from passgrid.warehouse.gateway_call_back import CallBack, space_lock
 from passgrid.warehouse.gateway_leases import Leases
 from passgrid.warehouse.pipelined import Pipelined, Rows, text_array
 from passgrid.wire.json_text import dump
@@ -69,13 +69,7 @@ class SharedState:
 
     def __init__(self, conninfo: str, space: str, redact: Redacts, cap: int = DEFAULT_CAP) -> None:
         self._leases = Leases(conninfo, space, lambda: (self._loads, self._epoch))
-        self._line = Pipelined(
-            conninfo,
-            _STATEMENTS,
-            channel=channel_of(space),
-            notified=self._leases.called_back,
-            broken=self._leases.deaf,
-        )
+        self._line = Pipelined(conninfo, _STATEMENTS)
         self._name = space
         self._space = space.encode()
         self._redact = redact
@@ -139,7 +133,7 @@ class SharedState:
             await calling.wait(holder)
 
     async def _asked(self, test: bytes, ask: Ask, request: list[bytes | None]) -> Rows:
-        await self._leases.before_asking(test)
+        self._leases.before_asking(test)
         answered = False
         try:
             rows = await self._line.ask(

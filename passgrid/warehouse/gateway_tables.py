@@ -85,9 +85,8 @@ gateway_journal = sa.Table(
     sa.Column("path", sa.Text, nullable=False),
     sa.Column("headers", sa.Text, nullable=False, comment="JSON, without secrets"),
     sa.Column("body", sa.Text, nullable=False, comment="JSON, without secrets"),
-    sa.Column("handed", sa.BigInteger, comment="which row of a process with a lease; null: there was none"),
+    sa.Column("handed", sa.BigInteger, comment="number of a row written under a lease; null: there was none"),
     sa.Index("gateway_journal_test", "test"),
-    sa.Index("gateway_journal_handed", "handed", unique=True, postgresql_where=sa.text("handed IS NOT NULL")),
     comment="Every message that came to a gateway",
 )
 

@@ -8,11 +8,14 @@ transaction of its own, unless they are sent together.
 from __future__ import annotations
 
 import asyncio
+import select
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import psycopg
 from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 SETTINGS = (
     # A gateway may die at any moment and loses nothing: what Postgres has confirmed is in its memory or on its disk.
@@ -20,7 +23,12 @@ SETTINGS = (
     b"SET synchronous_commit = off",
     b"SET plan_cache_mode = force_generic_plan",
     b"SET application_name = 'passgrid gateway'",
+    # What a server may have set otherwise, and what claims rest on.
+    b"SET default_transaction_isolation = 'read committed'",
+    b"SET statement_timeout = 0",
 )
+_TIMEOUTS = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "keepalives_idle": 10}
+"""Seconds, milliseconds and seconds: a server that is not there any more is noticed."""
 
 Rows: TypeAlias = list[list[str | None]]
 Params: TypeAlias = Sequence[bytes | None]
@@ -95,7 +103,6 @@ class Line:
         """Transactions whose end has not been read: what comes over the channel stands behind it."""
         self._failure = ""
         self._writing = False
-        self._written: deque[asyncio.Future[None]] = deque()
         self.broken = False
         connection.nonblocking = 1
         connection.enter_pipeline_mode()
@@ -109,11 +116,8 @@ class Line:
         self.send([(statement, params)], lambda rows: _settle(answer, rows))
         return await answer
 
-    def send(self, statements: Sequence[Statement], answered: Answered) -> asyncio.Future[None] | None:
-        """Send statements that are one transaction; `answered` gets the rows of the last, or why there are none.
-
-        Returns what is done when the kernel has taken the whole of it; None where it has already.
-        """
+    def send(self, statements: Sequence[Statement], answered: Answered) -> None:
+        """Send statements that are one transaction; `answered` gets the rows of the last, or why there are none."""
         self._waiting.extend([None] * (len(statements) - 1))
         self._waiting.append(answered)
         self._under_way += 1
@@ -122,10 +126,18 @@ class Line:
                 self._connection.send_query_prepared(statement, params)
             self._connection.pipeline_sync()
             if self._connection.flush():
-                return self._write_when_possible()
+                self._write_when_possible()
         except Exception as error:  # noqa: BLE001 - whatever it is, the connection is of no use
             self.break_off(str(error))
-        return None
+
+    def wait(self, seconds: float) -> None:
+        """Wait in place for something to come, and take it; nobody else is served meanwhile."""
+        if self.broken:
+            return
+        ready = select.poll()
+        ready.register(self._number, select.POLLIN)
+        if ready.poll(seconds * 1000):
+            self.look()
 
     def look(self) -> None:
         """Take whatever has come, without waiting for more."""
@@ -150,29 +162,25 @@ class Line:
             self.break_off(str(error))
 
     def break_off(self, why: str) -> None:
-        """Whoever waits is told, first of all; then nothing of it is left."""
+        """Nothing is left of it, and whoever waits is told."""
         if self.broken:
             return
         self.broken = True
-        waiting, self._waiting = self._waiting, deque()
-        for one in waiting:
-            if one is not None:
-                one(AskedInVainOfPostgres(f"the connection broke: {why.strip()}"))
         self._loop.remove_reader(self._number)
         if self._writing:
             self._loop.remove_writer(self._number)
         self._connection.finish()
-        self._all_written()
+        waiting, self._waiting = self._waiting, deque()
+        for one in waiting:
+            if one is not None:
+                one(AskedInVainOfPostgres(f"the connection broke: {why.strip()}"))
         if self._on_break is not None:
             self._on_break()
 
-    def _write_when_possible(self) -> asyncio.Future[None]:
+    def _write_when_possible(self) -> None:
         if not self._writing:
             self._writing = True
             self._loop.add_writer(self._number, self._write)
-        written: asyncio.Future[None] = self._loop.create_future()
-        self._written.append(written)
-        return written
 
     def _write(self) -> None:
         try:
@@ -183,13 +191,6 @@ class Line:
         if not left:
             self._writing = False
             self._loop.remove_writer(self._number)
-            self._all_written()
-
-    def _all_written(self) -> None:
-        while self._written:
-            written = self._written.popleft()
-            if not written.done():
-                written.set_result(None)
 
     def _answer(self, result: pq.abc.PGresult) -> None:
         waiting = self._waiting.popleft()
@@ -205,17 +206,23 @@ class Line:
 
 def connect(conninfo: str, statements: dict[bytes, bytes], channel: str | None = None) -> pq.abc.PGconn:
     """A connection that knows the statements and listens on the channel. Raises `AskedInVainOfPostgres`."""
-    connection = pq.PGconn.connect(conninfo.encode())
+    given = conninfo_to_dict(conninfo)
+    timeouts = {name: value for name, value in _TIMEOUTS.items() if name not in given}
+    connection = pq.PGconn.connect(make_conninfo(conninfo, **timeouts).encode())
     if connection.status != pq.ConnStatus.OK:
         raise AskedInVainOfPostgres(connection.get_error_message())
-    for setting in SETTINGS:
-        connection.exec_(setting)
-    if channel is not None:
-        connection.exec_(f'LISTEN "{channel}"'.encode())
-    for name, sql in statements.items():
-        result = connection.prepare(name, sql)
+    listening = () if channel is None else (f'LISTEN "{channel}"'.encode(),)
+    try:
+        results = [connection.exec_(one) for one in (*SETTINGS, *listening)]
+        results += [connection.prepare(name, sql) for name, sql in statements.items()]
+    except psycopg.Error as error:
+        connection.finish()
+        raise AskedInVainOfPostgres(str(error)) from None
+    for result in results:
         if result.status != pq.ExecStatus.COMMAND_OK:
-            raise AskedInVainOfPostgres(result.get_error_message())
+            message = result.get_error_message()
+            connection.finish()
+            raise AskedInVainOfPostgres(message)
     return connection
 
 

@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from api.stack.addresses import Addresses
+from passgrid.warehouse.gateway_call_back import PATIENCE_SECONDS
 from tests.integration.gateway.gateways import gateway_process
 from tests.integration.gateway.wires import HttpWire, call_message
 
@@ -109,7 +110,7 @@ class Fakes:
 
 
 def under_lease(database: sa.Connection, test: str) -> int:
-    """Rows of a test that were handed over by a process with a lease."""
+    """Rows of a test that were written under a lease."""
     query = sa.text(
         "SELECT count(j.handed) FROM gateway_journal j JOIN gateway_tests t ON t.id = j.test "
         "WHERE t.test_id = :test AND j.id > t.since"
@@ -246,7 +247,7 @@ async def test_a_killed_process_leaves_every_answer_in_the_journal(
     assert following == list(range(len(journal), len(journal) + 20))
 
 
-async def test_what_postgres_cut_off_is_written_again(
+async def test_when_postgres_cuts_a_process_off_no_entry_answers_twice_and_none_is_lost(
     two: list[str], client: httpx2.AsyncClient, database: sa.Connection
 ) -> None:
     fakes = Fakes(client, "cut off", 1_500)
@@ -255,7 +256,8 @@ async def test_what_postgres_cut_off_is_written_again(
 
     async def go_on() -> None:
         while len(answered) < 600:
-            answered.append(await fakes.ask(two[0]))
+            # The other one is asked at once: it has to see every claim of the one that was cut off.
+            answered.append(await fakes.ask(two[1] if len(answered) % 150 == 1 else two[0]))
             if len(answered) % 150 == 0:
                 for pid in holders(database):
                     database.execute(sa.text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
@@ -265,38 +267,92 @@ async def test_what_postgres_cut_off_is_written_again(
     assert await fakes.served(two[1]) == Counter(answered)
 
 
-async def test_what_postgres_refuses_to_write_is_written_when_it_can_be(
+async def test_what_postgres_refuses_to_write_under_a_lease_is_asked_for_without_one(
     two: list[str], client: httpx2.AsyncClient, database: sa.Connection
 ) -> None:
     fakes = Fakes(client, "refused", 1_000)
     await fakes.load(two[0])
     answered = await fakes.asks_until_leased(two[0], database)
-    database.exec_driver_sql("ALTER TABLE gateway_journal ADD CONSTRAINT full_disk CHECK (handed IS NULL) NOT VALID")
-    answered.append(await fakes.ask(two[0]))
-    following = asyncio.create_task(fakes.asks(two[0], 3))
-    await asyncio.sleep(0.5)
-    assert not following.done()
-    database.exec_driver_sql("ALTER TABLE gateway_journal DROP CONSTRAINT full_disk")
-    answered += await following
+    database.exec_driver_sql("ALTER TABLE gateway_journal ADD CONSTRAINT no_lease CHECK (handed IS NULL) NOT VALID")
+    answered += await fakes.asks(two[0], 10)
+    database.exec_driver_sql("ALTER TABLE gateway_journal DROP CONSTRAINT no_lease")
     assert answered == list(range(len(answered)))
     assert await fakes.served(two[1]) == Counter(answered)
 
 
-async def test_a_process_that_stands_still_loses_its_lease(
+async def test_a_process_that_stands_still_loses_its_lease_and_claims_nothing_twice(
     two: list[str],
     doomed: tuple[str, subprocess.Popen[str]],
     client: httpx2.AsyncClient,
     database: sa.Connection,
 ) -> None:
     url, process = doomed
-    fakes = Fakes(client, "standing still", 1_000)
+    fakes = Fakes(client, "standing still", 3_000)
     await fakes.load(two[0])
     answered = await fakes.asks_until_leased(url, database)
+
+    async def go_on(at: str, most: int) -> None:
+        while len(answered) < most:
+            answered.append(await fakes.ask(at))
+
+    beside = [asyncio.create_task(go_on(url, 400)) for _ in range(8)]
+    await asyncio.sleep(0.1)
     process.send_signal(signal.SIGSTOP)
     answered += await fakes.asks(two[0], 10)
-    waiting = asyncio.create_task(fakes.ask(url))
-    await asyncio.sleep(0.1)
     process.send_signal(signal.SIGCONT)
-    answered.append(await waiting)
-    assert answered == list(range(len(answered)))
+    await asyncio.gather(*beside, go_on(two[1], 450))
+    assert sorted(answered) == list(range(len(answered)))
     assert await fakes.served(two[1]) == Counter(answered)
+
+
+async def test_nothing_that_is_read_or_reset_waits_long_for_a_process_that_stands_still(
+    two: list[str],
+    doomed: tuple[str, subprocess.Popen[str]],
+    client: httpx2.AsyncClient,
+    database: sa.Connection,
+) -> None:
+    url, process = doomed
+    for method, path in (("DELETE", "/test?testId=to end"), ("POST", "/reset")):
+        fakes = Fakes(client, path.rpartition("=")[2], 3_000)
+        await fakes.load(two[0])
+        answered = await fakes.asks_until_leased(url, database)
+        process.send_signal(signal.SIGSTOP)
+        assert await fakes.served(two[0]) == Counter(answered)
+        assert len((await fakes.report(two[0]))["served"]) == len(answered)
+        async with asyncio.timeout(10):
+            done = await client.request(method, f"{two[0]}/__aimock{path}")
+        assert done.status_code == 200, done.text
+        process.send_signal(signal.SIGCONT)
+    await fakes.load(two[0])
+    assert await fakes.asks(url, 5) == list(range(5))
+
+
+async def test_many_busy_leases_are_given_back_without_anybody_being_cut_off(
+    bare_stack: Addresses, gateway_database: str, client: httpx2.AsyncClient, database: sa.Connection
+) -> None:
+    with gateway_process(bare_stack, gateway_database, "--cap", "0", "--space", "busy") as (url, _):
+        call = {"anyArgs": True, "result": "1", "times": 100_000}
+        block = {"scope": "shared", "tools": [{"name": "next", "calls": [call]}]}
+        await client.post(f"{url}/__aimock/fixtures", json={"mcpFakes": block})
+        session = await HttpWire("", url, "2025-11-25", None, client).session()  # pyright: ignore[reportArgumentType]
+        stop = False
+
+        async def go_on(test: str) -> None:
+            while not stop:
+                headers = {"x-test-id": test, "mcp-session-id": session}
+                answer = await client.post(f"{url}/mcp", json=call_message("next"), headers=headers)
+                assert "result" in answer.json()
+
+        busy = [asyncio.create_task(go_on(f"busy {n}")) for n in range(50)]
+        await asyncio.sleep(1.5)
+        before = holders(database)
+        assert before
+        for _ in range(3):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                other = block | {"mount": "/other", "tools": [{"name": "other", "calls": [call]}]}
+                answer = await client.post(f"{url}/__aimock/fixtures", json={"mcpFakes": other})
+            assert answer.status_code == 200
+        await asyncio.sleep(1.5)
+        stop = True
+        await asyncio.gather(*busy)
+        assert holders(database) == before
