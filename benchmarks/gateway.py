@@ -4,10 +4,10 @@ python benchmarks/gateway.py --json
 
 The peer is npm @copilotkit/aimock 1.43.0 with a static tool; ours answers the same tool from a fake, under a claim that
 other gateways respect, and writes it into the journal in Postgres before it answers. Both serve at the same time and
-are asked in turns by the same client, with 1 and 16 connections; medians over rounds. Two clients, and both count: httpx,
-which Python's MCP clients are made of, and bare sockets, which cost next to nothing. At the end a gateway is killed
-under load, and another one has to find every answered call in the journal. The peer is installed on demand, outside of
-the project.
+are asked in turns by the same client, with 1 and 16 connections; medians over rounds. Two clients, and both count:
+httpx, which Python's MCP clients are made of, and bare sockets, which cost next to nothing. At the end a gateway is
+killed under load, and another one has to find every answered call in the journal. The peer is installed on demand,
+outside of the project.
 """
 
 from __future__ import annotations
