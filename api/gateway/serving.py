@@ -52,7 +52,8 @@ class Served:
 @contextlib.asynccontextmanager
 async def gateway(served: Served, database_url: str, conninfo: str) -> AsyncGenerator[Gateway]:
     """A gateway over a database. Raises `UnusableFakes` where a file cannot be loaded; nothing of it is then."""
-    engine = make_engine(database_url, pool_size=4)
+    # A process that stands still in the middle of a reset holds everybody up no longer than this.
+    engine = make_engine(database_url, pool_size=4, idle_s=5)
     redact = message_redactor()
     state = SharedState(conninfo, served.space, redact, served.cap)
     try:

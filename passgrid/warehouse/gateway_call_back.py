@@ -75,32 +75,45 @@ class CallBack:
 def call_everything_back(connection: sa.Connection, space: str) -> None:
     """Nobody answers on his own in a space until the transaction ends, which begins here."""
     query = sa.text("SELECT pg_try_advisory_xact_lock(7002, :lock)")
-    _until(connection, space, query, {"lock": space_lock(space)}, ())
-
-
-def call_tests_back(connection: sa.Connection, space: str, test_id: str) -> None:
-    """The same for one test, on every mount."""
-    query = sa.text("SELECT id FROM gateway_tests WHERE space = :space AND test_id = :test")
-    tests = connection.execute(query, {"space": space, "test": test_id}).scalars().all()
-    locks = sa.text("SELECT bool_and(pg_try_advisory_xact_lock(7001, gateway_lock(id))) FROM unnest(:tests) id")
-    if tests:
-        _until(connection, space, locks, {"tests": list(tests)}, tests)
-
-
-def _until(
-    connection: sa.Connection, space: str, query: sa.TextClause, params: dict[str, object], tests: Sequence[int]
-) -> None:
-    said = " ".join(str(test) for test in tests[:500])
-    begun = time.monotonic()
-    for pause in _pauses():
-        if connection.execute(query, params).scalar_one():
+    for pause in _pauses_with_patience(connection, space, []):
+        if connection.execute(query, {"lock": space_lock(space)}).scalar_one():
             return
         connection.rollback()
-        if time.monotonic() - begun > PATIENCE_SECONDS:
-            _hang_up(connection, space, tests)
-        connection.execute(sa.text("SELECT pg_notify(:channel, :said)"), {"channel": channel_of(space), "said": said})
-        connection.commit()
+        _say(connection, space, EVERYTHING)
         time.sleep(pause)
+
+
+def call_tests_back(connection: sa.Connection, space: str, test_id: str) -> list[int]:
+    """The same for one test, on every mount where it is known; returns their numbers."""
+    named = {"space": space, "test": test_id}
+    query = sa.text(
+        "SELECT id, pg_try_advisory_xact_lock(7001, gateway_lock(id)) AS ours FROM gateway_tests "
+        "WHERE space = :space AND test_id = :test"
+    )
+    held: list[int] = []
+    for pause in _pauses_with_patience(connection, space, held):
+        rows = connection.execute(query, named).all()
+        held[:] = (row.id for row in rows if not row.ours)
+        if not held:
+            return [row.id for row in rows]
+        connection.rollback()
+        _say(connection, space, " ".join(str(test) for test in held[:500]))
+        time.sleep(pause)
+    raise AssertionError("the pauses never end")
+
+
+def _pauses_with_patience(connection: sa.Connection, space: str, held: Sequence[int]) -> Iterator[float]:
+    """Pauses between attempts; whoever does not give back what is `held` by then is hung up on."""
+    begun = time.monotonic()
+    for pause in _pauses():
+        if time.monotonic() - begun > PATIENCE_SECONDS:
+            _hang_up(connection, space, held)
+        yield pause
+
+
+def _say(connection: sa.Connection, space: str, what: str) -> None:
+    connection.execute(sa.text("SELECT pg_notify(:channel, :what)"), {"channel": channel_of(space), "what": what})
+    connection.commit()
 
 
 def _hang_up(connection: sa.Connection, space: str, tests: Sequence[int]) -> None:

@@ -163,6 +163,9 @@ class Leases:
         self._line.close()
         for task in self._tasks:
             task.cancel()
+        for asked in self._asked.values():
+            if asked.taking is not None and not asked.taking.done():
+                asked.taking.set_result(None)
 
     def _asked_of(self, test: bytes) -> _Asked:
         asked = self._asked.get(test)
@@ -187,6 +190,7 @@ class Leases:
             # Rows are numbered through, whichever process and connection writes them.
             self._number = _whole((await self._line.order(_NUMBER, []))[0][0]) << 32
         except AskedInVainOfPostgres as error:
+            self._not_before = time.monotonic() + AFTER_TAKING_SECONDS
             log.warning("no leases: %s", error)
 
     async def _take(self, test: bytes, asked: _Asked) -> None:

@@ -89,14 +89,13 @@ def unload(connection: sa.Connection, space: str) -> None:
 
 def end_test(connection: sa.Connection, space: str, test_id: str) -> None:
     """Forget what a test used up; its journal stays. Commits."""
-    call_tests_back(connection, space, test_id)
-    of_test = {"space": space, "test": test_id}
+    tests = {"tests": call_tests_back(connection, space, test_id)}
     for statement in (
         "UPDATE gateway_tests SET state = 'none', begun = NULL, "
-        "since = (SELECT coalesce(max(id), 0) FROM gateway_journal) WHERE space = :space AND test_id = :test",
-        "DELETE FROM gateway_used USING gateway_tests t WHERE t.id = test AND t.space = :space AND t.test_id = :test",
+        "since = (SELECT coalesce(max(id), 0) FROM gateway_journal) WHERE id = ANY (:tests)",
+        "DELETE FROM gateway_used WHERE test = ANY (:tests)",
     ):
-        connection.execute(sa.text(statement), of_test)
+        connection.execute(sa.text(statement), tests)
     connection.commit()
 
 

@@ -62,7 +62,8 @@ class Pipelined:
         self._notified = notified
         self._broken = broken
         self._line: Line | None = None
-        self._connecting = asyncio.Lock()
+        self._connecting: asyncio.Task[Line] | None = None
+        self._closed = False
 
     async def ask(self, statement: bytes, params: Params) -> Rows:
         """The rows a prepared statement gives, as texts. Raises `AskedInVainOfPostgres`."""
@@ -72,17 +73,27 @@ class Pipelined:
         return await line.ask(statement, params)
 
     def close(self) -> None:
-        """End the connection."""
+        """End the connection for good."""
+        self._closed = True
         if self._line is not None:
             self._line.break_off("closed")
 
     async def connected(self) -> Line:
-        """The connection, made where there is none. Raises `AskedInVainOfPostgres`."""
-        async with self._connecting:
-            if self._line is None or self._line.broken:
-                connection = await asyncio.to_thread(connect, self._conninfo, self._statements, self._channel)
-                self._line = Line(connection, self._notified, self._broken)
+        """The connection, made where there is none: once for all who want it. Raises `AskedInVainOfPostgres`."""
+        if self._line is not None and not self._line.broken:
             return self._line
+        if self._connecting is None or self._connecting.done():
+            self._connecting = asyncio.get_running_loop().create_task(self._connect())
+        return await asyncio.shield(self._connecting)
+
+    async def _connect(self) -> Line:
+        if self._closed:
+            raise AskedInVainOfPostgres("the connection was closed")
+        connection = await asyncio.to_thread(connect, self._conninfo, self._statements, self._channel)
+        self._line = Line(connection, self._notified, self._broken)
+        if self._closed:
+            self._line.break_off("closed")
+        return self._line
 
 
 class Line:
@@ -98,9 +109,9 @@ class Line:
         self._notified = notified
         self._on_break = on_break
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Answered | None] = deque()
-        self._under_way = 0
-        """Transactions whose end has not been read: what comes over the channel stands behind it."""
+        self._waiting: deque[Answered] = deque()
+        """One for each transaction whose end has not come."""
+        self._rows: Rows = []
         self._failure = ""
         self._writing = False
         self.broken = False
@@ -108,6 +119,8 @@ class Line:
         connection.enter_pipeline_mode()
         # libpq forgets the number when the connection is lost, and the event loop has to be told it then.
         self._number = connection.socket
+        self._poll = select.poll()
+        self._poll.register(self._number, select.POLLIN)
         self._loop.add_reader(self._number, self.look)
 
     async def ask(self, statement: bytes, params: Params) -> Rows:
@@ -118,9 +131,10 @@ class Line:
 
     def send(self, statements: Sequence[Statement], answered: Answered) -> None:
         """Send statements that are one transaction; `answered` gets the rows of the last, or why there are none."""
-        self._waiting.extend([None] * (len(statements) - 1))
+        if self.broken:
+            answered(AskedInVainOfPostgres("the connection broke"))
+            return
         self._waiting.append(answered)
-        self._under_way += 1
         try:
             for statement, params in statements:
                 self._connection.send_query_prepared(statement, params)
@@ -134,32 +148,37 @@ class Line:
         """Wait in place for something to come, and take it; nobody else is served meanwhile."""
         if self.broken:
             return
-        ready = select.poll()
-        ready.register(self._number, select.POLLIN)
-        if ready.poll(seconds * 1000):
+        if self._poll.poll(seconds * 1000):
             self.look()
 
     def look(self) -> None:
         """Take whatever has come, without waiting for more."""
         try:
-            self._connection.consume_input()
-            nothing = 0
-            # Between two statements there is one None; two say that there is nothing more to come.
-            while self._under_way and nothing < 2 and not self._connection.is_busy():
-                result = self._connection.get_result()
-                nothing = nothing + 1 if result is None else 0
-                if result is None:
-                    continue
-                if result.status == pq.ExecStatus.PIPELINE_SYNC:
-                    self._under_way -= 1
-                else:
-                    self._answer(result)
-            while self._notified is not None and (told := self._connection.notifies()) is not None:
-                self._notified(told.extra.decode())
-            if self._connection.status != pq.ConnStatus.OK:
+            self._take()
+            # Some event loops tell only once that a connection is gone.
+            gone = any(event & (select.POLLHUP | select.POLLERR) for _, event in self._poll.poll(0))
+            if gone:
+                self._take()
+            if gone or self._connection.status != pq.ConnStatus.OK:
                 self.break_off("the server closed it")
         except Exception as error:  # noqa: BLE001 - whatever it is, the connection is of no use
             self.break_off(str(error))
+
+    def _take(self) -> None:
+        self._connection.consume_input()
+        nothing = 0
+        # Between two statements there is one None; two say that there is nothing more to come.
+        while self._waiting and nothing < 2 and not self._connection.is_busy():
+            result = self._connection.get_result()
+            nothing = nothing + 1 if result is None else 0
+            if result is None:
+                continue
+            if result.status == pq.ExecStatus.PIPELINE_SYNC:
+                self._ended()
+            else:
+                self._keep(result)
+        while self._notified is not None and (told := self._connection.notifies()) is not None:
+            self._notified(told.extra.decode())
 
     def break_off(self, why: str) -> None:
         """Nothing is left of it, and whoever waits is told."""
@@ -172,8 +191,7 @@ class Line:
         self._connection.finish()
         waiting, self._waiting = self._waiting, deque()
         for one in waiting:
-            if one is not None:
-                one(AskedInVainOfPostgres(f"the connection broke: {why.strip()}"))
+            one(AskedInVainOfPostgres(f"the connection broke: {self._failure or why.strip()}"))
         if self._on_break is not None:
             self._on_break()
 
@@ -192,16 +210,18 @@ class Line:
             self._writing = False
             self._loop.remove_writer(self._number)
 
-    def _answer(self, result: pq.abc.PGresult) -> None:
-        waiting = self._waiting.popleft()
-        fine = result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
-        if not fine and not self._failure:
+    def _keep(self, result: pq.abc.PGresult) -> None:
+        if result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
+            self._rows = _rows(result)
+        elif not self._failure:
             # What comes after it in the same transaction is only said to be aborted.
-            self._failure = result.get_error_message() or "the statement failed"
-        if waiting is None:
-            return
+            self._failure = result.get_error_message().strip() or "the statement failed"
+
+    def _ended(self) -> None:
+        """The transaction is committed, or it failed: only now is it known which."""
+        answered = self._waiting.popleft()
         failure, self._failure = self._failure, ""
-        waiting(AskedInVainOfPostgres(failure) if failure else _rows(result))
+        answered(AskedInVainOfPostgres(failure) if failure else self._rows)
 
 
 def connect(conninfo: str, statements: dict[bytes, bytes], channel: str | None = None) -> pq.abc.PGconn:
