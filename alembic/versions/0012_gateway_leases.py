@@ -9,8 +9,8 @@ down_revision = "0011"
 # ask for it in Postgres. 7002 and a space: held together by processes with leases, alone by who changes or reads it.
 # 7003 and a space: held together by claims, alone by a reset, so that none begins before one and ends after it.
 UPGRADE = """
-ALTER TABLE gateway_journal ADD COLUMN handed BIGINT;
-COMMENT ON COLUMN gateway_journal.handed IS 'number of a row written under a lease; null: there was none';
+ALTER TABLE gateway_journal ADD COLUMN lease_row BIGINT;
+COMMENT ON COLUMN gateway_journal.lease_row IS 'number of a row written under a lease; null: there was none';
 DROP FUNCTION gateway_ask, gateway_begin;
 CREATE FUNCTION gateway_lock(p_test BIGINT) RETURNS INTEGER LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS 'SELECT mod(p_test, 2147483647)::INTEGER';
@@ -129,7 +129,7 @@ END $$;
 
 DOWNGRADE = """
 DROP FUNCTION gateway_ask, gateway_begin, gateway_end, gateway_lease, gateway_lock;
-ALTER TABLE gateway_journal DROP COLUMN handed;
+ALTER TABLE gateway_journal DROP COLUMN lease_row;
 """
 
 

@@ -29,10 +29,9 @@ AFTER_CALL_BACK_SECONDS = 10.0
 """Not to be taken again, where somebody else asked for it."""
 AFTER_TAKING_SECONDS = 1.0
 MOST_LEASES = 200
-_MOST_TESTS = 100_000
-
-AFTER_READING_SECONDS = 0.2
+AFTER_ALL_CALLED_BACK_SECONDS = 0.2
 """No lease is taken where somebody asked for all of them: who changes something has to get in between."""
+_MOST_TESTS = 100_000
 
 _ROW = b"row"
 _FIND = b"find"
@@ -42,9 +41,9 @@ _NUMBER = b"number"
 _STATEMENTS = {
     _ROW: b"WITH claim AS (INSERT INTO gateway_used AS u (test, since, entry_id, used) VALUES ($2, $4, $3, $5) "
     b"ON CONFLICT (test, since, entry_id) DO UPDATE SET used = excluded.used) "
-    b"INSERT INTO gateway_journal (handed, test, outcome, entry_id, context, tool, method, path, headers, body) "
+    b"INSERT INTO gateway_journal (lease_row, test, outcome, entry_id, context, tool, method, path, headers, body) "
     b"VALUES ($1, $2, 'answered', $3, $6, $7, $8, $9, $10, $11)",
-    _FIND: b"SELECT 1 FROM gateway_journal WHERE test = $1 AND handed = $2",
+    _FIND: b"SELECT 1 FROM gateway_journal WHERE test = $1 AND lease_row = $2",
     _LEASE: b"SELECT * FROM gateway_lease($1, $2, $3, $4, $5)",
     _GIVE_BACK: b"SELECT pg_advisory_unlock(7001, gateway_lock(test)), pg_advisory_unlock_shared(7002, $2) "
     b"FROM unnest($1::bigint[]) test",
@@ -154,7 +153,7 @@ class Leases:
 
     async def give_all_back(self) -> None:
         """The same for every test."""
-        self._not_before = time.monotonic() + AFTER_READING_SECONDS
+        self._not_before = time.monotonic() + AFTER_ALL_CALLED_BACK_SECONDS
         if self._held:
             await self._end(list(self._held.values()))
 

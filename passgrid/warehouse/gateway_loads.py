@@ -140,6 +140,7 @@ def journal(
         "AND (j.id > t.since OR NOT :since_reset) ORDER BY j.id DESC LIMIT :last"
     )
     rows = connection.execute(query, {"space": space, "test": test_id, "last": last, "since_reset": since_reset}).all()
+    connection.rollback()  # a million rows take a while to be read: nothing is left open meanwhile
     return [
         JournalRow(
             at=row.at.isoformat(),

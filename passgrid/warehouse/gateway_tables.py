@@ -85,7 +85,7 @@ gateway_journal = sa.Table(
     sa.Column("path", sa.Text, nullable=False),
     sa.Column("headers", sa.Text, nullable=False, comment="JSON, without secrets"),
     sa.Column("body", sa.Text, nullable=False, comment="JSON, without secrets"),
-    sa.Column("handed", sa.BigInteger, comment="number of a row written under a lease; null: there was none"),
+    sa.Column("lease_row", sa.BigInteger, comment="number of a row written under a lease; null: there was none"),
     sa.Index("gateway_journal_test", "test"),
     comment="Every message that came to a gateway",
 )

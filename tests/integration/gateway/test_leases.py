@@ -112,7 +112,7 @@ class Fakes:
 def under_lease(database: sa.Connection, test: str) -> int:
     """Rows of a test that were written under a lease."""
     query = sa.text(
-        "SELECT count(j.handed) FROM gateway_journal j JOIN gateway_tests t ON t.id = j.test "
+        "SELECT count(j.lease_row) FROM gateway_journal j JOIN gateway_tests t ON t.id = j.test "
         "WHERE t.test_id = :test AND j.id > t.since"
     )
     return database.execute(query, {"test": test}).scalar_one()
@@ -273,7 +273,7 @@ async def test_what_postgres_refuses_to_write_under_a_lease_is_asked_for_without
     fakes = Fakes(client, "refused", 1_000)
     await fakes.load(two[0])
     answered = await fakes.asks_until_leased(two[0], database)
-    database.exec_driver_sql("ALTER TABLE gateway_journal ADD CONSTRAINT no_lease CHECK (handed IS NULL) NOT VALID")
+    database.exec_driver_sql("ALTER TABLE gateway_journal ADD CONSTRAINT no_lease CHECK (lease_row IS NULL) NOT VALID")
     answered += await fakes.asks(two[0], 10)
     database.exec_driver_sql("ALTER TABLE gateway_journal DROP CONSTRAINT no_lease")
     assert answered == list(range(len(answered)))
